@@ -2,13 +2,10 @@
 
 pub mod clawspec;
 pub mod cli_bench;
-pub(crate) mod compared;
 mod count;
 pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;
-pub(crate) mod secrets;
-pub(crate) mod unfilled;
 
 pub use count::Count;
 use serde::{Deserialize, Serialize};

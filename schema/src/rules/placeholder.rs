@@ -1,11 +1,22 @@
-//! Words that a fix, a snippet or an author left to be filled in, whatever the format: `TODO(the tool)`, and `TODO` alone
-//! where nothing searches for it.
-
 use crate::{
     document::NodeRef,
-    problem::{Code, Problem},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
     spot::Spot,
 };
+
+page! {
+    /// A word that a fix or a snippet left to be filled in, such as `TODO`.
+    "placeholder", Warning
+}
+
+/// A word that a fix, a snippet or an author left to be filled in: `TODO(the tool)`, and `TODO` alone where nothing searches
+/// for it.
+#[derive(Debug)]
+struct Placeholder {
+    /// What is left to fill in. Empty where it does not say.
+    what: String,
+}
 
 /// Keys whose values name something or address a reader: there `TODO` alone is not a text that is searched for.
 const SPEAKING: [&str; 11] =
@@ -17,17 +28,17 @@ pub(crate) fn placeholder(what: &str) -> String {
 }
 
 /// Every text below an item of a list. Pointers are relative to it.
-pub(crate) fn lint_item(item: NodeRef<'_>, problems: &mut Vec<Problem>) {
+pub(crate) fn check_item(item: NodeRef<'_>, report: &mut Report) {
     if holds_placeholder(item) {
-        lint(&Spot::root(item), "", problems);
+        check(&Spot::root(item), "", report);
     }
 }
 
 /// Every text of a document but those in these lists, whose items are looked at one by one.
-pub(crate) fn lint_root(root: NodeRef<'_>, lists: &[&str], problems: &mut Vec<Problem>) {
+pub(crate) fn check_root(root: NodeRef<'_>, lists: &[&str], report: &mut Report) {
     for (key, section) in Spot::root(root).entries() {
         if !(lists.contains(&key.as_str()) && section.is_list()) && holds_placeholder(section.node) {
-            lint(&section, &key, problems);
+            check(&section, &key, report);
         }
     }
 }
@@ -54,20 +65,30 @@ fn left_out(text: &str) -> Option<&str> {
 }
 
 /// `key` is the nearest one above.
-fn lint(spot: &Spot<'_>, key: &str, problems: &mut Vec<Problem>) {
+fn check(spot: &Spot<'_>, key: &str, report: &mut Report) {
     if spot.node.alias().is_some() {
         return;
     }
     if let Some(what) = spot.text().and_then(left_out) {
-        let help = match what {
-            "" if !SPEAKING.contains(&key) => return,
-            "" => "fill it in".to_owned(),
-            what => format!("write {what}"),
-        };
-        let message = format!("`{}` is a placeholder", spot.text().unwrap_or_default().trim_end());
-        problems.push(spot.problem(Code::Placeholder, message).with_help(help));
+        if !what.is_empty() || SPEAKING.contains(&key) {
+            report.push(spot.finding(Placeholder { what: what.to_owned() }));
+        }
         return;
     }
-    spot.items().iter().for_each(|item| lint(item, key, problems));
-    spot.entries().iter().for_each(|(key, value)| lint(value, key, problems));
+    spot.items().iter().for_each(|item| check(item, key, report));
+    spot.entries().iter().for_each(|(key, value)| check(value, key, report));
+}
+
+impl Rule for Placeholder {
+    fn code(&self) -> Code {
+        Code::Placeholder
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let text = site.node().and_then(|node| node.as_str()).unwrap_or_default();
+        Words::new(format!("`{}` is a placeholder", text.trim_end())).help(match self.what.as_str() {
+            "" => "fill it in".to_owned(),
+            what => format!("write {what}"),
+        })
+    }
 }
