@@ -18,11 +18,12 @@ use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{Dialect, clawspec, cli_bench, compared, kindlm, other_names, secrets, unfilled},
-    document::{Block, Document, NodeRef, Pointer, Shape},
+    directive,
+    document::{Block, Document, NodeRef, Pointer, Shape, parallel},
+    faults,
     files::Files,
     gateway_script,
     json_schema::SpecFile,
-    parallel,
     problem::{Applicability, Code, Problem},
     rewrite, script,
     settings::Settings,
@@ -113,7 +114,7 @@ impl Analyzer {
 
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
-        let mut problems = document.problems();
+        let mut problems = faults::problems(document);
         problems.extend(cut_text::lint(document));
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
@@ -281,7 +282,7 @@ impl Analyzer {
         let context = self.context(document, files, settings);
         let mut suite = self.lower_root(document, &context, files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
-        let is_adjusted = is_folded || settings.adjusts_severity() || !document.allowances().is_empty();
+        let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {

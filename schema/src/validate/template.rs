@@ -1,7 +1,7 @@
 //! `{{name}}` without quotes: YAML reads it as a mapping in a mapping.
 
 use crate::{
-    document::{NodeRef, Pointer, Shape, fault::quoted},
+    document::{NodeRef, Pointer, Shape, quoted},
     problem::{Code, Edit, Fix, Problem},
 };
 
