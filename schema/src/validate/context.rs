@@ -1,25 +1,17 @@
-//! Problems in words: what the findings are, and what is known about the place where they were made. The words
-//! themselves are in the parts, by topic.
-
-mod bounds;
-mod keys;
-mod values;
+//! What is known about a place at which a value violates its schema, for the rules that report it.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use crate::{
-    document::{NodeRef, Pointer, Scalar, Shape as NodeShape},
+    document::{NodeRef, Pointer, Shape as NodeShape},
+    finding::Finding,
     json_schema::SpecFile,
-    problem::{Code, Problem},
+    rules::{conflicting_fields, invalid_setting, invalid_value, missing_field, out_of_range, unknown_key, wrong_type},
     shape::{self, Place, Shape, Variant},
 };
 
-pub(crate) use keys::{could_hold, is_claim, rename_key};
-
-use super::place;
-
-/// A problem at a node, before it is put into words.
-pub(super) struct Finding {
+/// What the validator says of a node, before a rule is found for it.
+pub(super) struct Violation {
     /// The node; for a key that is missing, where it would be.
     pub(super) at: Pointer,
     /// What is wrong.
@@ -55,44 +47,44 @@ pub(super) enum Wrong {
     Other(String),
 }
 
-impl Finding {
+impl Violation {
     pub(super) fn rank(&self) -> (Wrong, Pointer) {
         (self.wrong.clone(), self.at.clone())
     }
 }
 
-/// Where the findings were made.
-pub(super) struct Context<'d> {
-    pub(super) node: NodeRef<'d>,
-    file: SpecFile,
+/// The part of a document in which values violate their schema.
+pub(crate) struct Context<'d> {
+    pub(crate) node: NodeRef<'d>,
+    pub(crate) file: SpecFile,
     /// Where the node stands in the file, list items counted as the first.
-    base: Pointer,
+    pub(crate) base: Pointer,
     /// What the schema says of the node.
-    shape: Shape,
+    pub(crate) shape: Shape,
     /// What is known about the mappings in which something is wrong: one may have thousands of wrong keys.
     mappings: RefCell<HashMap<Pointer, Rc<Mapping<'d>>>>,
     /// Unknown keys that stand for the only one that is missing beside them.
-    stand_ins: RefCell<HashMap<Pointer, &'static str>>,
+    pub(crate) stand_ins: RefCell<HashMap<Pointer, &'static str>>,
 }
 
 /// What an unknown key is compared with.
-struct Mapping<'d> {
-    node: Option<NodeRef<'d>>,
-    shape: Option<Shape>,
+pub(crate) struct Mapping<'d> {
+    pub(crate) node: Option<NodeRef<'d>>,
+    pub(crate) shape: Option<Shape>,
     /// Its place in the kind of file.
-    here: Option<Place>,
+    pub(crate) here: Option<Place>,
     /// The keys that it may have.
-    fields: Vec<&'static str>,
+    pub(crate) fields: Vec<&'static str>,
     /// Those of them that are not there yet.
-    free: Vec<&'static str>,
+    pub(crate) free: Vec<&'static str>,
     /// Those that must be there, alone or in place of another one, and are not.
-    missing: Vec<&'static str>,
+    pub(crate) missing: Vec<&'static str>,
     /// The key that decides its form, and which form it has.
-    variant: Option<(&'static str, &'static str)>,
+    pub(crate) variant: Option<(&'static str, &'static str)>,
     /// The tags of its forms, with the keys of each.
-    tags: Vec<(&'static str, Vec<&'static str>)>,
+    pub(crate) tags: Vec<(&'static str, Vec<&'static str>)>,
     /// Whether an unknown key would be a claim that vanishes.
-    claims: bool,
+    pub(crate) claims: bool,
 }
 
 impl<'d> Context<'d> {
@@ -100,7 +92,7 @@ impl<'d> Context<'d> {
         Context { node, file, base, shape, mappings: RefCell::default(), stand_ins: RefCell::default() }
     }
 
-    fn mapping(&self, at: &Pointer) -> Rc<Mapping<'d>> {
+    pub(crate) fn mapping(&self, at: &Pointer) -> Rc<Mapping<'d>> {
         if let Some(known) = self.mappings.borrow().get(at) {
             return Rc::clone(known);
         }
@@ -121,51 +113,45 @@ impl<'d> Context<'d> {
             variant: self.variant(at).and_then(|variant| variant.tag),
             tags: self.tags(at),
             shape,
-            claims: self.is_claim(at),
+            claims: is_claim(&self.shape, self.node, at),
         });
         self.mappings.borrow_mut().insert(at.clone(), Rc::clone(&known));
         known
     }
 
-    /// A finding in words.
-    pub(super) fn problem(&self, finding: Finding) -> Problem {
-        let Finding { at, wrong } = finding;
-        let mut problem = match wrong {
-            Wrong::UnknownKey(key) => self.unknown_key(at, &key),
-            Wrong::Missing(key) => self.missing(at, &key),
-            Wrong::Type => self.wrong_type(at),
-            Wrong::Value => self.wrong_value(at),
-            Wrong::NoneOf => self.none_of(at),
-            Wrong::SeveralOf => self.several_of(at),
-            Wrong::Number => self.out_of_bounds(at),
-            Wrong::EmptyText => self.empty_text(at),
-            Wrong::Empty => self.empty(at),
-            Wrong::TooMany => self.too_many(at),
-            Wrong::Pattern => self.wrong_form(at),
-            Wrong::Other(message) => {
-                let range = place(self.node, &at);
-                Problem::new(Code::InvalidValue, at, range, message)
-            }
+    /// What a rule makes of a violation. `is_required` is whether a key that is unknown stands for one that must be there.
+    pub(super) fn finding(&self, violation: Violation, is_required: bool) -> Finding {
+        let Violation { at, wrong } = violation;
+        let finding = match wrong {
+            Wrong::UnknownKey(key) => unknown_key::of(self, at, &key, is_required),
+            Wrong::Missing(key) => missing_field::of(self, at, key),
+            Wrong::Type => wrong_type::of(self, at),
+            Wrong::Value => invalid_value::of(self, at),
+            Wrong::NoneOf => missing_field::none_of(self, at),
+            Wrong::SeveralOf => conflicting_fields::several_of(self, at),
+            Wrong::Number => out_of_range::number(self, at),
+            Wrong::EmptyText => out_of_range::empty_text(self, at),
+            Wrong::Empty => out_of_range::empty(self, at),
+            Wrong::TooMany => conflicting_fields::too_many(self, at),
+            Wrong::Pattern => invalid_value::wrong_form(self, at),
+            Wrong::Other(keyword) => invalid_value::other(self, at, keyword),
         };
-        if self.file == SpecFile::Settings {
-            problem.code = Code::InvalidSetting;
-            problem.severity = Code::InvalidSetting.severity();
-        }
-        problem
+        let finding = finding.of_schema();
+        if self.file == SpecFile::Settings { invalid_setting::in_settings(finding) } else { finding }
     }
 
     /// The key to which a place belongs, if it is not an item of a list. A key may be a number.
-    fn key_at(&self, at: &Pointer) -> Option<String> {
+    pub(crate) fn key_at(&self, at: &Pointer) -> Option<String> {
         let is_list = |parent: NodeRef<'_>| parent.shape() == NodeShape::Sequence;
         at.last().filter(|_| !at.parent().and_then(|parent| self.node.find(&parent)).is_some_and(is_list))
     }
 
-    fn shape(&self, at: &Pointer) -> Option<Shape> {
+    pub(crate) fn shape(&self, at: &Pointer) -> Option<Shape> {
         self.shape.below(at, Some(self.node))
     }
 
     /// The shape of a member whose siblings may be as wrong as it is.
-    fn member(&self, at: &Pointer) -> Option<Shape> {
+    pub(crate) fn member(&self, at: &Pointer) -> Option<Shape> {
         match at.parent().zip(at.last()) {
             Some((parent, last)) => {
                 let mapping = self.mapping(&parent);
@@ -181,7 +167,7 @@ impl<'d> Context<'d> {
     }
 
     /// The tag of a mapping that has several forms, and the form that it has.
-    fn variant(&self, at: &Pointer) -> Option<Variant> {
+    pub(crate) fn variant(&self, at: &Pointer) -> Option<Variant> {
         let node = self.node.find(at)?;
         let matches = |variant: &Variant| {
             variant.tag.is_some_and(|(key, tag)| node.get(key).and_then(NodeRef::as_str) == Some(tag))
@@ -197,45 +183,8 @@ impl<'d> Context<'d> {
     }
 }
 
-/// A node in words: "the string `x`", "a list".
-pub(crate) fn describe(node: NodeRef<'_>) -> String {
-    const SHOWN: usize = 32;
-    let text = node.text().unwrap_or_default();
-    let mut shown: String =
-        text.chars().take(SHOWN).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    match (node.shape(), node.scalar()) {
-        (NodeShape::Sequence, _) => "a list".to_owned(),
-        (NodeShape::Mapping, _) => "a mapping".to_owned(),
-        (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
-        (NodeShape::Scalar, Some(Scalar::Null)) => "null".to_owned(),
-        (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("`{shown}`"),
-        (NodeShape::Scalar, Some(Scalar::Float(value))) if value.is_nan() => format!("`{shown}`"),
-        (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
-        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
-            "an empty string".to_owned()
-        }
-        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) => format!("the string `{shown}`"),
-    }
-}
-
-fn with_article(label: &str) -> String {
-    match label.chars().next() {
-        Some('`') => label.to_owned(),
-        _ if label.starts_with("any ") || label == "null" => label.to_owned(),
-        Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
-        _ => format!("a {label}"),
-    }
-}
-
-/// The first sentence of a doc comment as the end of another one.
-fn as_fragment(summary: &str) -> String {
-    let sentence = summary.split(". ").next().unwrap_or(summary);
-    let mut letters = sentence.trim_end_matches('.').chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => String::new(),
-    }
+/// Whether an unknown key in a mapping would be a claim that vanishes. `shape` is that of `node`.
+pub(crate) fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
+    let places = std::iter::successors(Some(mapping.clone()), Pointer::parent);
+    places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))
 }

@@ -4,34 +4,28 @@ use std::{collections::HashSet, ops::Range};
 
 use crate::{
     document::{NodeRef, Pointer, Shape as NodeShape, Style},
-    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+    finding::{Finding, Rule, Scope, Site, Words},
+    problem::{Code, Edit, Fix, Severity, Subject},
     shape::{Shape, Type},
+    validate::Definition,
 };
-
-use super::Definition;
 
 /// A space that YAML takes for a letter.
 const NO_BREAK_SPACE: char = '\u{a0}';
 
-/// A key without a space behind its colon.
-pub(super) struct Glued {
-    /// The mapping that it belongs to.
-    mapping: Pointer,
-    /// The key that is meant.
-    key: String,
-    pub(super) problem: Problem,
-}
-
-impl Glued {
-    /// Whether a problem follows from it.
-    pub(super) fn explains(&self, problem: &Problem) -> bool {
-        let is_missing = || problem.code == Code::MissingField && problem.at == self.mapping.key(&self.key);
-        problem.at == self.problem.at || is_missing()
-    }
+/// A key without a space behind its colon. It says why the value has another type, and why the key is missing.
+#[derive(Debug)]
+struct Glued {
+    /// Whether a no-break space is behind the colon.
+    is_no_break: bool,
+    /// Whether a string may be there as well, so that it may be meant as one.
+    is_text: bool,
+    /// The keys that may be there.
+    keys: Vec<&'static str>,
 }
 
 /// Finds the strings of a part that begin with a key known at their place.
-pub(super) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Glued> {
+pub(crate) fn find(node: NodeRef<'_>, definition: Definition) -> Vec<Finding> {
     // The items of these lists are checked on their own.
     let apart: HashSet<Pointer> = match definition {
         Definition::Root(file) => Definition::lists(file).iter().map(|list| Definition::list_at(list)).collect(),
@@ -88,36 +82,51 @@ fn key_of(line: &str) -> Option<(&str, &str)> {
     (is_key && !rest.is_empty() && !rest.starts_with([' ', ':'])).then_some((key, rest))
 }
 
-fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Option<Glued> {
+fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Option<Finding> {
     let fields = match shape.kind() {
         Type::List => shape.item()?.all_fields(),
         Type::Mapping | Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => shape.all_fields(),
     };
-    let is_known = |key: &str| fields.iter().any(|field| field.name == key);
-    let (key, rest) = key_of(node.as_str()?).filter(|(key, _)| is_known(key))?;
+    let keys: Vec<&'static str> = fields.iter().map(|field| field.name).collect();
+    let (key, rest) = key_of(node.as_str()?).filter(|(key, _)| keys.contains(key))?;
     let is_no_break = rest.starts_with(NO_BREAK_SPACE);
     let start = node.own_range().start;
-    let behind = start + key.len() + 1;
     let blank = if is_no_break { NO_BREAK_SPACE.len_utf8() } else { 0 };
-    let (what, note, help) = if is_no_break {
-        ("no-break", "a no-break space is a letter for YAML, so", "replace the no-break space with a space")
-    } else {
-        ("missing", "without a space behind it,", "put a space behind the colon")
-    };
-    let message = format!("{what} space behind the colon");
-    let mut problem = Problem::new(Code::WrongType, at, start..behind + blank, message)
-        .with_subject(Subject::GluedKey)
-        .with_note(format!("{note} the colon is part of the string"))
-        .with_help(help);
-    // Where a string may be as well, it may be meant as one.
+    let range = start..start + key.len() + 1 + blank;
+    let missing = Scope::CodeAt(Code::MissingField, mapping.key(key));
     let is_text = shape.kind() == Type::Text || shape.text_form().is_some();
-    if is_text {
-        problem.severity = Severity::Warning;
+    let finding = Finding::new(Glued { is_no_break, is_text, keys }, at.clone(), range);
+    Some(finding.instead_of(Scope::At(at)).instead_of(missing))
+}
+
+impl Rule for Glued {
+    fn code(&self) -> Code {
+        Code::WrongType
     }
-    if let Some(edits) = separated(node, &is_known).filter(|_| !node.resolved().is_through_alias()) {
-        problem.fixes.push(if is_text { Fix::guess(help, edits) } else { Fix::safe(help, edits) });
+
+    fn severity(&self) -> Severity {
+        if self.is_text { Severity::Warning } else { Code::WrongType.severity() }
     }
-    Some(Glued { mapping: mapping.clone(), key: key.to_owned(), problem })
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let (what, note, help) = if self.is_no_break {
+            ("no-break", "a no-break space is a letter for YAML, so", "replace the no-break space with a space")
+        } else {
+            ("missing", "without a space behind it,", "put a space behind the colon")
+        };
+        let is_known = |key: &str| self.keys.contains(&key);
+        // Between braces it is a key, and elsewhere a value.
+        let key = || site.parent()?.entry(&site.at.last()?).map(|entry| entry.key);
+        let is_key = |node: &NodeRef<'_>| node.own_range().start == site.range.start;
+        let node = site.node().filter(is_key).or_else(|| key().filter(is_key));
+        let edits = node.filter(|node| !node.resolved().is_through_alias()).and_then(|node| separated(node, &is_known));
+        let fix = if self.is_text { Fix::guess } else { Fix::safe };
+        Words::new(format!("{what} space behind the colon"))
+            .subject(Subject::GluedKey)
+            .note(format!("{note} the colon is part of the string"))
+            .fix(edits.map(|edits| fix(help.to_owned(), edits)))
+            .help(help)
+    }
 }
 
 /// The edits that put a space after the key of each line. `None` where a line does not begin with a known key.

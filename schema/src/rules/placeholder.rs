@@ -1,0 +1,4 @@
+page! {
+    /// A word that a fix or a snippet left to be filled in, such as `TODO`.
+    "placeholder", Warning
+}

@@ -1,0 +1,4 @@
+page! {
+    /// A regular expression, or another value that is compared, that is valid, but most likely does not match what it should.
+    "suspicious-pattern", Warning
+}
