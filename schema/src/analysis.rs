@@ -17,12 +17,13 @@ use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{Dialect, clawspec, cli_bench, kindlm, other_names},
-    document::{Block, Document, NodeRef, Pointer, Shape},
+    directive,
+    document::{Block, Document, NodeRef, Pointer, Shape, parallel},
+    faults,
     files::Files,
     finding::Report,
     gateway_script,
     json_schema::SpecFile,
-    parallel,
     problem::{Applicability, Code, Problem},
     rewrite,
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
@@ -115,7 +116,7 @@ impl Analyzer {
 
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
-        let mut problems = document.problems();
+        let mut problems = faults::problems(document);
         if let Some(root) = document.root() {
             let mut report = Report::default();
             cut_text::check(document, &mut report);
@@ -301,7 +302,7 @@ impl Analyzer {
         let context = self.context(document, files, settings);
         let mut suite = self.lower_root(document, &context, files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
-        let is_adjusted = is_folded || settings.adjusts_severity() || !document.allowances().is_empty();
+        let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {

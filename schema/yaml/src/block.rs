@@ -14,12 +14,12 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use super::{
-    Pointer, events,
-    fault::Fault,
+    Pointer, directives, events,
+    fault::{Fault, FaultKind},
     mend::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
 };
-use crate::dialect::ScalarRules;
+use crate::ScalarRules;
 
 /// A piece of the text, parsed. It knows nothing of what stands around it: every range counts from its
 /// first byte.
@@ -35,7 +35,7 @@ pub struct Block {
     anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
-    /// Where the comments are that speak to speclens.
+    /// Where the comments are that may address speclens.
     pub(super) directives: Vec<usize>,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
@@ -141,7 +141,7 @@ impl Block {
         }
         block.expect_margin(text);
         block.expect_spaces(text);
-        block.directives = super::directives::marks(text, block.root.as_ref());
+        block.directives = directives::marks(text, block.root.as_ref());
         block.drop_foreign_root();
         if let Some(root) = &block.root {
             let mut survey =
@@ -170,21 +170,20 @@ impl Block {
         }
         let Some(root) = &self.root else {
             if self.kind == BlockKind::Stray && text.starts_with("...") {
-                let fault = Fault::new(0..3, "`...` ends the document, and what is below it is not read");
-                self.faults.push(fault.with_help("remove this line"));
+                self.faults.push(Fault::new(0..3, FaultKind::DocumentEnd));
             }
             return;
         };
-        let (fits, message, help) = match self.kind {
-            BlockKind::Whole => (true, "", None),
+        let (fits, kind) = match self.kind {
+            BlockKind::Whole => return,
             BlockKind::Entry | BlockKind::Head => {
                 // A mapping in braces is a value, not an entry.
                 let braces = text[root.range.start..].starts_with('{');
-                (matches!(root.kind, NodeKind::Mapping(_)) && !braces, "expected `key: value`", None)
+                (matches!(root.kind, NodeKind::Mapping(_)) && !braces, FaultKind::ExpectedEntry)
             }
-            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), "expected a list item", None),
-            BlockKind::MisplacedItem => (false, "this dash is not in line with those of the list's other items", None),
-            BlockKind::Stray => (false, "this line does not belong to any key", Some("indent it, or remove it")),
+            BlockKind::Item => (matches!(root.kind, NodeKind::Sequence(_)), FaultKind::ExpectedItem),
+            BlockKind::MisplacedItem => (false, FaultKind::MisalignedDash),
+            BlockKind::Stray => (false, FaultKind::OutsideKeys),
         };
         if fits {
             return;
@@ -199,10 +198,7 @@ impl Block {
         self.faults.push(match Fault::tabs(text, range.start) {
             Some(fault) => fault,
             None if matches!(self.kind, BlockKind::Entry | BlockKind::Head) => Fault::no_entry(words, range.start),
-            None => {
-                let fault = Fault::new(range.start..range.start + words.len(), message);
-                help.into_iter().fold(fault, Fault::with_help)
-            }
+            None => Fault::new(range.start..range.start + words.len(), kind),
         });
         // A key whose colon is missing keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
@@ -370,15 +366,14 @@ impl Block {
 }
 
 /// Whether a character looks like a space, and is none in YAML.
-pub(crate) fn is_foreign_blank(letter: char) -> bool {
+pub fn is_foreign_blank(letter: char) -> bool {
     matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
 /// The mistake of a text in which a second document begins.
 pub(super) fn second_document(text: &str, second: usize) -> Fault {
-    let message = "a second document begins here, and is not read";
     let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
-    Fault::new(second..end, message).with_help("put it in a file of its own")
+    Fault::new(second..end, FaultKind::SecondDocument)
 }
 
 /// What a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
@@ -388,12 +383,9 @@ fn survived<T>(read: impl FnOnce() -> T) -> Option<T> {
 
 /// The mistake of a block that could not be read because of one of ours.
 fn unreadable(text: &str) -> Fault {
-    let message = "this part could not be read: that is a defect of speclens, please report it; writing the lines in \
-                   another way may help until it is mended"
-        .to_owned();
     let start = text.len() - text.trim_start().len();
     let end = text[start..].find(['\n', '\r']).map_or(text.len(), |end| start + end);
-    Fault::new(start..end, message)
+    Fault::new(start..end, FaultKind::Defect)
 }
 
 /// Blocks are told apart by number: an address may be used again.
@@ -466,8 +458,8 @@ fn key_text(key: &Node) -> Option<&str> {
 mod tests {
     use std::sync::Arc;
 
-    use super::{survived, unreadable};
-    use crate::{dialect::ScalarRules, document::Document};
+    use super::{FaultKind, survived, unreadable};
+    use crate::{Document, ScalarRules};
 
     #[test]
     fn memo_may_ask_for_another_memo_of_its_block() {
@@ -487,6 +479,6 @@ mod tests {
         assert_eq!(survived(|| "ä".split_at(1)), None);
         let fault = unreadable("\u{a0}\n  key: value\nb: c");
         assert_eq!(fault.range, 5..15);
-        assert!(fault.message.contains("a defect of speclens"), "{}", fault.message);
+        assert_eq!(fault.kind, FaultKind::Defect);
     }
 }

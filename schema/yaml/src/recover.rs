@@ -10,15 +10,15 @@
 use std::ops::Range;
 
 use super::{
-    events::{NESTING_LIMIT, SyntaxError, parse},
-    fault::Fault,
+    events::{MAX_NESTING, SyntaxError, parse},
+    fault::{Fault, FaultKind},
     layout::{
         Head, after_line, blank, first_content, head_shape, indent, is_dash, is_property, line_at, lines, piece_starts,
         trimmed,
     },
     tree::{Entry, Node, NodeKind, Style},
 };
-use crate::dialect::ScalarRules;
+use crate::ScalarRules;
 
 /// What could be read of a text with mistakes.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ const SHORT: usize = 64 * 1024;
 
 /// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
 pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
-    if error.too_deep {
+    if error.is_too_deep() {
         return without_depths(text, rules, error);
     }
     let by_edits = |suspect| without_suspect(text, rules, error, suspect);
@@ -66,10 +66,7 @@ fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
 fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     /// Each is one more reading of the whole text.
     const MOST: usize = 8;
-    let fault = |range: Range<usize>| {
-        let message = format!("nested deeper than {NESTING_LIMIT} levels, and not read");
-        Fault::too_large(range, message).with_help("flatten it")
-    };
+    let fault = |range: Range<usize>| Fault::new(range, FaultKind::NestedTooDeep);
     let mut work = text.to_owned();
     let mut faults = Vec::new();
     let mut offset = error.offset;
@@ -83,7 +80,7 @@ fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recove
         ));
         match parse(&work, rules) {
             Ok(parsed) => return Recovered { root: parsed.root, faults, by_edits: false },
-            Err(error) if error.too_deep => offset = error.offset,
+            Err(error) if error.is_too_deep() => offset = error.offset,
             Err(_) => break,
         }
     }
@@ -157,12 +154,9 @@ impl Reader {
     fn parse(&mut self, range: Range<usize>) -> Result<Option<Node>, SyntaxError> {
         let text = &self.work[range.clone()];
         let Some(rest) = self.budget.checked_sub(text.len() + 64) else {
-            let message = "too damaged to be read further".to_owned();
             return Err(SyntaxError {
                 offset: range.start,
-                message,
-                help: None,
-                too_deep: false,
+                kind: FaultKind::TooDamaged,
                 read_to: range.start,
                 at_line: false,
             });
@@ -181,9 +175,9 @@ impl Reader {
         }
     }
 
-    fn blame(&mut self, range: Range<usize>, message: impl Into<String>) {
+    fn blame(&mut self, range: Range<usize>, kind: FaultKind) {
         let range = trimmed(&self.work, range);
-        self.faults.push(Fault::new(range, message));
+        self.faults.push(Fault::new(range, kind));
     }
 
     /// Reads what stands at one level: the entries of a mapping, or the items of a list.
@@ -197,8 +191,8 @@ impl Reader {
             starts.extend(piece_starts(&self.work, others..range.end));
         }
         let is_list = is_dash(&self.work[first + indent(&self.work[first..])..]);
-        if depth > NESTING_LIMIT {
-            self.blame(first..range.end, "nested too deep to be read while it is broken");
+        if depth > MAX_NESTING {
+            self.blame(first..range.end, FaultKind::NestedTooDeepToRecover);
             return None;
         }
         let mut items = Vec::new();
@@ -241,12 +235,11 @@ impl Reader {
                     items.push(Node { range: at, anchor: None, tag: None, kind: NodeKind::Mapping(found) });
                 }
                 Some((at, _)) if is_list => {
-                    let fault = Fault::new(trimmed(&self.work, at), "expected a list item");
-                    self.faults.push(fault.with_help("begin it with `- `, or indent it"));
+                    self.faults.push(Fault::new(trimmed(&self.work, at), FaultKind::ExpectedItem));
                 }
                 Some((at, _)) => match Fault::tabs(&self.work, at.start) {
                     Some(fault) => self.faults.push(fault),
-                    None => self.blame(at, "expected `key: value`"),
+                    None => self.blame(at, FaultKind::ExpectedEntry),
                 },
                 None => {}
             }
@@ -450,8 +443,7 @@ impl Reader {
             Some((node, end)) => {
                 let wrong = line_at(&self.work, first_content(&self.work, end..piece.end).unwrap_or(end));
                 let wrong = trimmed(&self.work, wrong.start..wrong.end.min(piece.end));
-                let fault = Fault::new(wrong, format!("`{key_text}` already has a value"));
-                self.faults.push(fault.with_help("indent this line less, or remove the value"));
+                self.faults.push(Fault::new(wrong, FaultKind::KeyHasValue(key_text)));
                 (node, end)
             }
             None => {
@@ -483,7 +475,7 @@ impl Reader {
         let word = self.work[head.clone()].trim_end().to_owned();
         let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
         let no_entry = Fault::no_entry(&word, head.start);
-        if is_word || no_entry.cure.is_some() {
+        if is_word || no_entry.rewrite.is_some() {
             self.faults.push(no_entry);
         } else {
             self.blame_error(error, head.clone());
@@ -505,7 +497,7 @@ impl Reader {
     fn meant(&mut self, piece: Range<usize>, error: &SyntaxError) -> Option<Node> {
         let content = trimmed(&self.work, piece);
         let fault = Fault::of_error(&self.work, content.clone(), error);
-        let node = fault.cure.as_ref().filter(|cure| cure.range.start == content.start)?.node()?;
+        let node = fault.rewrite.as_ref().filter(|rewrite| rewrite.range.start == content.start)?.node()?;
         self.faults.push(fault);
         Some(node)
     }
@@ -514,7 +506,7 @@ impl Reader {
     fn blame_error(&mut self, error: &SyntaxError, fallback: Range<usize>) -> Option<Node> {
         let fallback = trimmed(&self.work, fallback);
         let fault = Fault::of_error(&self.work, fallback, error);
-        let meant = fault.cure.as_ref().and_then(|cure| cure.node());
+        let meant = fault.rewrite.as_ref().and_then(|rewrite| rewrite.node());
         self.faults.push(fault);
         meant
     }

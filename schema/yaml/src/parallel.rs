@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Below this, threads cost more than they give.
-pub(crate) const FEW: usize = 256;
+pub const FEW: usize = 256;
 
 /// More threads than this would wait for memory.
 const THREADS: usize = 4;
@@ -16,7 +16,7 @@ const THREADS: usize = 4;
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// What the work makes of each part, in order.
-pub(crate) fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     /// So many are taken at once.
     const PIECE: usize = 32;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
@@ -48,7 +48,7 @@ pub(crate) fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) 
 }
 
 /// Does one thing on a thread of its own while another one is done here.
-pub(crate) fn beside<T: Send>(other: impl Fn() -> T + Sync, here: impl FnOnce()) -> T {
+pub fn beside<T: Send>(other: impl Fn() -> T + Sync, here: impl FnOnce()) -> T {
     thread::scope(|scope| {
         let begun = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, &other);
         here();

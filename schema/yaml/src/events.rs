@@ -1,18 +1,19 @@
 //! YAML text → tree, strict: the first mistake ends the reading. The only place that knows the parser.
 
-mod wording;
+mod kind;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, options};
+use granit_parser::{Event, Parser, ScalarStyle, Span, options};
 
 use super::{
+    fault::FaultKind,
     loose,
     tree::{Entry, Node, NodeKind, Style},
 };
-use crate::dialect::ScalarRules;
+use crate::ScalarRules;
 
 /// Collections may be nested this deep; no author writes deeper by hand, and every walk over the tree
 /// may then be recursive.
-pub(crate) const NESTING_LIMIT: usize = 200;
+pub const MAX_NESTING: usize = 200;
 
 /// What a text holds.
 #[derive(Debug, Default)]
@@ -29,15 +30,18 @@ pub(crate) struct SyntaxError {
     /// Where the parser stood, in bytes; never past the end of the text.
     pub offset: usize,
     /// What is wrong.
-    pub message: String,
-    /// What to write instead.
-    pub help: Option<String>,
-    /// Whether the limit of nesting was met rather than a mistake.
-    pub too_deep: bool,
+    pub kind: FaultKind,
     /// The end of the last thing that could be read, in bytes.
     pub read_to: usize,
-    /// Whether the line at the offset is to blame, and the message says why, whatever stands around it.
+    /// Whether the line at the offset is to blame, whatever is around it.
     pub at_line: bool,
+}
+
+impl SyntaxError {
+    /// Whether the limit of nesting was met rather than a mistake.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.kind == FaultKind::NestedTooDeep
+    }
 }
 
 /// Reads one text to the end, or to its first mistake.
@@ -67,8 +71,8 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
         emit_anchor_events: true,
         emit_comments: false,
         simple_key_max_lookahead: 64 * 1024,
-        flow_nesting_limit: NESTING_LIMIT,
-        block_nesting_limit: NESTING_LIMIT,
+        flow_nesting_limit: MAX_NESTING,
+        block_nesting_limit: MAX_NESTING,
     };
     let parser = Parser::new_from_str_with_options(text, options);
     let mut builder = Builder {
@@ -89,9 +93,7 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
                 if let Some(misplaced) = builder.misplaced.take() {
                     return Err(SyntaxError {
                         offset: misplaced.at,
-                        message: misplaced.message.to_owned(),
-                        help: Some(misplaced.help.to_owned()),
-                        too_deep: false,
+                        kind: misplaced.kind,
                         read_to: builder.read_to.min(misplaced.at),
                         at_line: true,
                     });
@@ -99,12 +101,9 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
             }
             Err(error) => {
                 let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
-                let (message, help) = wording::of(error.kind());
                 return Err(SyntaxError {
                     offset: floor_boundary(text, offset),
-                    too_deep: matches!(error.kind(), ErrorKind::RecursionLimitExceeded),
-                    message: message.to_owned(),
-                    help: help.map(str::to_owned),
+                    kind: kind::of(error.kind()),
                     read_to: builder.read_to,
                     at_line: false,
                 });
@@ -142,8 +141,7 @@ struct Builder<'t> {
 /// Something that YAML forbids at its place.
 struct Misplaced {
     at: usize,
-    message: &'static str,
-    help: &'static str,
+    kind: FaultKind,
 }
 
 /// A collection whose end has not been seen.
@@ -243,8 +241,7 @@ impl Builder<'_> {
                 None => open.key = Some(node),
                 Some(key) => {
                     if let Some(at) = on_line_of_colon(self.text, &key, &node) {
-                        let (message, help) = ("missing key before the colon", "write the key, or remove the colon");
-                        self.misplaced = Some(Misplaced { at, message, help });
+                        self.misplaced = Some(Misplaced { at, kind: FaultKind::MissingKey });
                     }
                     if !self.keep {
                         entries.clear();
@@ -282,13 +279,8 @@ impl Builder<'_> {
             let comment = brackets && content.starts_with('#');
             let closing = brackets && indent == column && at + indent + 1 == range.end;
             if indent <= column && !(is_empty || comment || closing) {
-                let message = if quoted {
-                    "a quoted string that begins above reaches into this line"
-                } else {
-                    "a value in brackets that begins above reaches into this line"
-                };
-                let help = "close it above, or indent this line deeper than its key";
-                self.misplaced = Some(Misplaced { at: at + indent, message, help });
+                let kind = if quoted { FaultKind::QuotesReachInto } else { FaultKind::BracketsReachInto };
+                self.misplaced = Some(Misplaced { at: at + indent, kind });
                 return;
             }
         }

@@ -9,7 +9,7 @@ use super::{
     events::{Parsed, SyntaxError, parse_text},
     tree::{Node, NodeKind, Style},
 };
-use crate::dialect::ScalarRules;
+use crate::ScalarRules;
 
 /// So many texts of one file may be loose; each of them costs another reading.
 const LIMIT: usize = 64;
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
     let mut work = text.to_owned();
     let mut loose: Vec<Range<usize>> = Vec::new();
     let mut error = error.clone();
-    while loose.len() < LIMIT && !error.too_deep {
+    while loose.len() < LIMIT && !error.is_too_deep() {
         let range = quoted_around(&work, error.read_to, error.offset)?;
         let blanked: String = text[range.clone()].replace(['\n', '\r', '\t'], " ");
         work.replace_range(range.clone(), &blanked);

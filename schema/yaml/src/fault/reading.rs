@@ -4,13 +4,14 @@ use std::{borrow::Cow, ops::Range};
 
 use serde_json::Value;
 
-use crate::document::layout::trimmed;
+use super::FaultKind;
+use crate::layout::trimmed;
 
 /// A value that cannot be read, understood all the same.
 pub(super) struct Reading {
     /// What is to blame, in bytes of the value.
     pub(super) mark: Range<usize>,
-    pub(super) message: String,
+    pub(super) kind: FaultKind,
     pub(super) rewritten: String,
     /// How much of the value is rewritten: the rest is a comment.
     pub(super) extent: usize,
@@ -20,12 +21,12 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn of(value: &str) -> Option<Reading> {
-        let in_quotes = |message: String| {
+        let in_quotes = |kind: FaultKind| {
             // What follows a blank and `#` is a comment, and stays one.
             let extent = value.find(" #").map_or(value.len(), |at| value[..at].trim_end().len());
             Some(Reading {
                 mark: 0..extent,
-                message,
+                kind,
                 rewritten: quoted(&value[..extent]),
                 extent,
                 is_certain: true,
@@ -38,30 +39,28 @@ impl Reading {
             '\'' => Reading::of_single_quoted(value),
             '{' | '[' if !value.starts_with("{{") && Reading::of_flow(value).is_some() => Reading::of_flow(value),
             '{' if value.starts_with("{{") && value.contains("}}") => {
-                in_quotes("a text that begins with `{{` needs quotes".to_owned())
+                in_quotes(FaultKind::TemplateWithoutQuotes)
             }
             '[' | '{' => {
-                let (close, what) = if first == '[' { (']', "a list") } else { ('}', "a mapping") };
+                let close = if first == '[' { ']' } else { '}' };
                 let is_closed = value.matches(first).count() == value.matches(close).count();
                 let goes_on = !value.split(" #").next().unwrap_or_default().trim_end().ends_with(close);
-                (is_closed && goes_on)
-                    .then(|| in_quotes(format!("`{first}` begins {what}, and text follows behind its end")))?
+                (is_closed && goes_on).then(|| in_quotes(FaultKind::TextBehindBrackets { open: first }))?
             }
-            '*' => in_quotes("`*` begins the name of an alias".to_owned()),
-            '&' => in_quotes("`&` begins the name of an anchor".to_owned()),
+            '*' => in_quotes(FaultKind::AliasSign),
+            '&' => in_quotes(FaultKind::AnchorSign),
             // Whether the sign belongs to the text, only its author knows.
-            '|' | '>' => in_quotes(format!("behind `{first}` a text begins on the next line"))
+            '|' | '>' => in_quotes(FaultKind::BlockTextSign(first))
                 .map(|reading| Reading { is_certain: false, ..reading }),
-            '%' | '@' | '`' => in_quotes(format!("a text without quotes cannot begin with {first:?}")),
+            '%' | '@' | '`' => in_quotes(FaultKind::ReservedSign(first)),
             '-' => Reading::of_item(value),
-            '?' => in_quotes("`? ` begins a key".to_owned()),
+            '?' => in_quotes(FaultKind::KeySign),
             _ => {
                 let colon = value.match_indices(':').map(|(at, _)| at).find(|at| {
                     let rest = &value[at + 1..];
                     rest.is_empty() || rest.starts_with([' ', '\t'])
                 })?;
-                let message = "a text that holds `: ` needs quotes".to_owned();
-                in_quotes(message)
+                in_quotes(FaultKind::ColonWithoutQuotes)
                     .filter(|reading| colon < reading.extent)
                     .map(|reading| Reading { mark: colon..colon + 1, ..reading })
             }
@@ -75,7 +74,7 @@ impl Reading {
         let rewritten = if is_plain && !item.contains(": ") { format!("[{item}]") } else { quoted(value) };
         Some(Reading {
             mark: 0..1,
-            message: "a list cannot begin on the line of its key".to_owned(),
+            kind: FaultKind::ListOnKeyLine,
             rewritten,
             extent: value.len(),
             is_certain: false,
@@ -109,7 +108,7 @@ impl Reading {
                     let key = trimmed(value, begin..at);
                     let reading = Reading {
                         mark: key.len() - 1..key.len(),
-                        message: "missing space behind the colon".to_owned(),
+                        kind: FaultKind::MissingSpaceBehindColon,
                         rewritten: format!("{} ", &value[key.clone()]),
                         extent: key.len(),
                         is_certain: true,
@@ -124,13 +123,11 @@ impl Reading {
                 }
                 '{' if rest.starts_with("{{") && rest.contains("}}") => {
                     let text = trimmed(value, begin..end_of_item(value, at));
-                    let message = "between brackets a text that holds `{{` needs quotes";
-                    Some(Reading::unquoted(value, text, message, true))
+                    Some(Reading::unquoted(value, text, FaultKind::TemplateInBrackets, true))
                 }
                 ':' if keyed && value[next..].starts_with([' ', '\t']) => {
                     let text = trimmed(value, begin..end_of_item(value, at));
-                    let message = "a text that holds `: ` needs quotes";
-                    Some(Reading::unquoted(value, text, message, false))
+                    Some(Reading::unquoted(value, text, FaultKind::ColonWithoutQuotes, false))
                 }
                 _ => None,
             };
@@ -154,11 +151,10 @@ impl Reading {
     }
 
     /// A text without quotes within a value.
-    fn unquoted(value: &str, text: Range<usize>, message: &str, is_template: bool) -> (Range<usize>, Reading) {
+    fn unquoted(value: &str, text: Range<usize>, kind: FaultKind, is_template: bool) -> (Range<usize>, Reading) {
         let rewritten = quoted(&value[text.clone()]);
         let mark = 0..text.len();
-        let reading =
-            Reading { mark, message: message.to_owned(), rewritten, extent: text.len(), is_certain: true, is_template };
+        let reading = Reading { mark, kind, rewritten, extent: text.len(), is_certain: true, is_template };
         (text, reading)
     }
 
@@ -192,7 +188,7 @@ impl Reading {
         let Some(end) = end else {
             return Some(Reading {
                 mark: 0..value.len(),
-                message: "missing closing `\"`".to_owned(),
+                kind: FaultKind::Unclosed('"'),
                 rewritten: format!("{value}\""),
                 extent: value.len(),
                 is_certain: false,
@@ -209,7 +205,7 @@ impl Reading {
             let rewritten = if single { format!("'{inner}'") } else { doubled };
             return Some(Reading {
                 mark: *first..first + 1 + length,
-                message: format!("`{escape}` is not a valid escape between double quotes"),
+                kind: FaultKind::InvalidEscape(escape.to_owned()),
                 rewritten,
                 extent: end + 1,
                 // Beside `\d`, a `\b` is most likely that of a pattern, too, and no backspace.
@@ -217,9 +213,9 @@ impl Reading {
                 is_template: false,
             });
         }
-        let message = "text behind the closing `\"`".to_owned();
+        let kind = FaultKind::TextBehindQuote('"');
         let (mark, extent) = (end + 1..value.len(), value.len());
-        Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
+        Some(Reading { mark, kind, rewritten: quoted(value), extent, is_certain: true, is_template: false })
     }
 
     fn of_single_quoted(value: &str) -> Option<Reading> {
@@ -227,7 +223,7 @@ impl Reading {
         if quotes == 0 {
             return Some(Reading {
                 mark: 0..value.len(),
-                message: "missing closing `'`".to_owned(),
+                kind: FaultKind::Unclosed('\''),
                 rewritten: format!("{value}'"),
                 extent: value.len(),
                 is_certain: false,
@@ -239,7 +235,7 @@ impl Reading {
             let apostrophe = value[1..].find('\'').map(|at| at + 1)?;
             return Some(Reading {
                 mark: apostrophe..apostrophe + 1,
-                message: "this `'` ends the text".to_owned(),
+                kind: FaultKind::QuoteWithinText,
                 rewritten: quoted(&inner.replace("''", "'")),
                 extent: value.len(),
                 is_certain: true,
@@ -247,9 +243,9 @@ impl Reading {
             });
         }
         let end = value[1..].find('\'').map(|at| at + 1)?;
-        let message = "text behind the closing `'`".to_owned();
+        let kind = FaultKind::TextBehindQuote('\'');
         let (mark, extent) = (end + 1..value.len(), value.len());
-        Some(Reading { mark, message, rewritten: quoted(value), extent, is_certain: true, is_template: false })
+        Some(Reading { mark, kind, rewritten: quoted(value), extent, is_certain: true, is_template: false })
     }
 }
 
@@ -304,173 +300,11 @@ fn escape_length(rest: &str) -> Option<usize> {
 }
 
 /// A text in the quotes that need the least within.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = |text: &str| !text.chars().any(char::is_control);
     if text.contains(['"', '\\']) && plain(text) {
         let inner: Cow<'_, str> = if text.contains('\'') { text.replace('\'', "''").into() } else { text.into() };
         return format!("'{inner}'");
     }
     Value::from(text).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::super::{Fault, parse};
-    use super::*;
-    use crate::dialect::ScalarRules;
-
-    #[track_caller]
-    fn check(line: &str, expected: Expect) {
-        let error = parse(line, ScalarRules::Yaml12).expect_err("the line is not YAML");
-        let fault = Fault::of_error(line, trimmed(line, 0..line.len()), &error);
-        let mut shown = format!("{} <- {}", fault.message, &line[fault.range.clone()]);
-        if let Some(cure) = fault.cure {
-            let mut new = line.to_owned();
-            new.replace_range(cure.range, &cure.text);
-            assert!(parse(&new, ScalarRules::Yaml12).is_ok(), "{new}");
-            shown.push_str(&format!("\n{}{new}", if cure.is_certain { "" } else { "perhaps " }));
-        }
-        expected.assert_eq(&shown);
-    }
-
-    #[test]
-    fn quotes_are_put_around_a_text_that_needs_them() {
-        check(
-            "  - intent: Show this: the history",
-            expect![[r#"
-                a text that holds `: ` needs quotes <- :
-                  - intent: "Show this: the history""#]],
-        );
-        check(
-            "a: \"b\": c # d",
-            expect![[r#"
-                text behind the closing `"` <- : c # d
-                a: '"b": c # d'"#]],
-        );
-        check(
-            "command: {{bin}} run --id 1 # the usual",
-            expect![[r#"
-                a text that begins with `{{` needs quotes <- {{bin}} run --id 1
-                command: "{{bin}} run --id 1" # the usual"#]],
-        );
-        check(
-            "- *.md files",
-            expect![[r#"
-                `*` begins the name of an alias <- *.md files
-                - "*.md files""#]],
-        );
-        check(
-            "pattern: [a-z]+$ matches",
-            expect![[r#"
-                `[` begins a list, and text follows behind its end <- [a-z]+$ matches
-                pattern: "[a-z]+$ matches""#]],
-        );
-        check(
-            "key: @ada says \"hi\"",
-            expect![[r#"
-                a text without quotes cannot begin with '@' <- @ada says "hi"
-                key: '@ada says "hi"'"#]],
-        );
-        check(
-            "- Say this: the answer: 42",
-            expect![[r#"
-                a text that holds `: ` needs quotes <- :
-                - "Say this: the answer: 42""#]],
-        );
-    }
-
-    #[test]
-    fn placeholders_in_braces_need_quotes_around_the_text() {
-        check(
-            "- {type: file_present, path: out/{{today}}.md}",
-            expect![[r#"
-                between brackets a text that holds `{{` needs quotes <- out/{{today}}.md
-                - {type: file_present, path: "out/{{today}}.md"}"#]],
-        );
-        check(
-            r#"- {intent: Show this: the history, run: "a\d", id: b}"#,
-            expect![[r#"
-            a text that holds `: ` needs quotes <- Show this: the history
-            - {intent: "Show this: the history", run: 'a\d', id: b}"#]],
-        );
-        check(
-            "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
-            expect![[r#"
-                between brackets a text that holds `{{` needs quotes <- a-{{today}}-{{run_id}}.md
-                paths: ["a-{{today}}-{{run_id}}.md", 'b, {{c}}', "{{d}}/e" ]"#]],
-        );
-    }
-
-    #[test]
-    fn escapes_of_patterns_do_not_belong_between_double_quotes() {
-        check(
-            r#"pattern: "^\d+$""#,
-            expect![[r#"
-                `\d` is not a valid escape between double quotes <- \d
-                pattern: '^\d+$'"#]],
-        );
-        check(
-            r#"pattern: "\bit's \d+\b""#,
-            expect![[r#"
-                `\d` is not a valid escape between double quotes <- \d
-                perhaps pattern: "\bit's \\d+\b""#]],
-        );
-        check(
-            r#"path: "C:\Users""#,
-            expect![[r#"
-                `\U` is not a valid escape between double quotes <- \U
-                path: 'C:\Users'"#]],
-        );
-    }
-
-    #[test]
-    fn quotes_that_do_not_end_where_they_should() {
-        check(
-            "a: 'it's fine'",
-            expect![[r#"
-                this `'` ends the text <- '
-                a: "it's fine""#]],
-        );
-        check(
-            "a: \"open",
-            expect![[r#"
-                missing closing `"` <- "open
-                perhaps a: "open""#]],
-        );
-        check("a: [b, c", expect!["missing closing `]` <- [b, c"]);
-        check(
-            "a: [b: c: d]",
-            expect![[r#"
-                a text that holds `: ` needs quotes <- c: d
-                a: [b: "c: d"]"#]],
-        );
-    }
-
-    #[test]
-    fn keys_in_braces_need_a_space_behind_their_colon() {
-        check(
-            "- {name: a, vars:{a: b}, tags:[x, 'y']}",
-            expect![[r#"
-                missing space behind the colon <- :
-                - {name: a, vars: {a: b}, tags: [x, 'y']}"#]],
-        );
-    }
-
-    #[test]
-    fn list_on_the_line_of_its_key_is_put_in_brackets() {
-        check(
-            "tags: - smoke",
-            expect![[r#"
-                a list cannot begin on the line of its key <- -
-                perhaps tags: [smoke]"#]],
-        );
-        check(
-            "intent: - say \"hi\"",
-            expect![[r#"
-                a list cannot begin on the line of its key <- -
-                perhaps intent: '- say "hi"'"#]],
-        );
-    }
 }

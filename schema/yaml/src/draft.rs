@@ -66,8 +66,8 @@ impl<'t> Draft<'t> {
     pub(super) fn written_fault(&self, mut fault: Fault) -> Fault {
         let written = |range: &Range<usize>| self.written(range.start)..self.written(range.end);
         fault.range = written(&fault.range);
-        if let Some(cure) = &mut fault.cure {
-            cure.range = written(&cure.range);
+        if let Some(rewrite) = &mut fault.rewrite {
+            rewrite.range = written(&rewrite.range);
         }
         fault
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     block::is_foreign_blank,
-    fault::{Fault, OpenColumn, indent_at, is_key, open_columns},
+    fault::{BlankPlace, Fault, OpenColumn, indent_at, is_key, open_columns},
     layout::{Head, head_shape, is_dash, line_at},
     tree::{Node, NodeKind},
 };
@@ -34,7 +34,7 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     while let Some(rest) = text[at..line.end].strip_prefix('-') {
         let behind = blanks(at + 1);
         if is_foreign(&behind) {
-            slips.push(Fault::foreign_blank_behind(text, behind.clone(), "dash"));
+            slips.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
         } else if behind.is_empty() {
             if begins_item(rest) {
                 slips.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
@@ -46,7 +46,7 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     if let Some((key, _)) = text[at..line.end].split_once(':').filter(|(key, _)| is_key(key)) {
         let behind = blanks(at + key.len() + 1);
         if is_foreign(&behind) {
-            slips.push(Fault::foreign_blank_behind(text, behind, "colon"));
+            slips.push(Fault::foreign_blank_behind(text, behind, BlankPlace::BehindColon));
         }
     }
     slips.retain(|_| !text[at..line.end].trim().is_empty());
@@ -287,7 +287,7 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
             let odd = 8 * (column % 2) + 6 * usize::from(leaves_unusual) + usize::from(!is_beside);
             let cost = 4 * column.abs_diff(indent) + odd + distance;
             let mut fault = Fault::indented(text, line.clone(), column);
-            fault.cure.iter_mut().for_each(|cure| cure.is_certain = true);
+            fault.rewrite.iter_mut().for_each(|rewrite| rewrite.is_certain = true);
             readings.push((fault, cost));
         }
     }

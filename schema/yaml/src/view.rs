@@ -329,7 +329,7 @@ impl<'d> NodeRef<'d> {
     }
 
     /// Whether an item of a list has a property. `question` stands for the property; thousands of items are asked once.
-    pub(crate) fn has_item(self, question: usize, has: impl Fn(NodeRef<'d>) -> bool) -> bool {
+    pub fn has_item(self, question: usize, has: impl Fn(NodeRef<'d>) -> bool) -> bool {
         let node = self.resolved();
         let list = match node.place {
             Place::RootList => None,

@@ -1,4 +1,6 @@
-//! Text → tree with byte ranges and problems. Reading never fails: what is intact stays readable.
+//! YAML text → tree with byte ranges and faults. Reading never fails: what is intact stays readable.
+//!
+//! This crate knows YAML and nothing else: no format, no rule, and no words for what is wrong, which are its callers'.
 //!
 //! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list, or of the
 //! root where that is a list.
@@ -12,12 +14,13 @@ mod conflict;
 mod directives;
 mod draft;
 mod events;
-pub(crate) mod fault;
+mod fault;
 mod layout;
 mod lines;
 mod loose;
 mod mend;
 mod outline;
+pub mod parallel;
 mod pointer;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
@@ -39,33 +42,25 @@ use std::{
 use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::{
-    dialect::ScalarRules,
-    parallel,
-    problem::{Code, Edit, Fix, Problem},
-    rewrite,
-};
-
 use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
-use fault::{Fault, RewriteKind};
 use outline::Index;
 use update::Pending;
 
-pub(crate) use block::is_foreign_blank;
-pub use block::{Block, BlockKind};
-pub use directives::Allowance;
-pub(crate) use fault::quoted;
+pub use block::{Block, BlockKind, is_foreign_blank};
+pub use directives::NAME;
+pub use events::MAX_NESTING;
+pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::Pointer;
-pub use scalar::{Scalar, is_ambiguous};
+pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
-pub use value::TooLarge;
+pub use value::{NAN, TooLarge, number};
 pub use view::{EntryRef, NodeRef, Shape};
 
-/// A text longer than this is not read.
-pub const SIZE_LIMIT: usize = 64 * 1024 * 1024;
+/// Maximum length of a text that is read, in bytes.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Up to this length a text that the cut damages is read whole at every edit.
 const JOIN_LIMIT: usize = 64 * 1024;
@@ -81,8 +76,8 @@ pub struct Document {
     index: Arc<Index>,
     /// The bytes that changed since the tree was last brought up to date.
     pending: Option<Pending>,
-    /// Mistakes that no single block shows: found by reading the whole.
-    whole_problem: Option<Fault>,
+    /// A fault that no single block shows: found by reading the whole.
+    whole_fault: Option<Fault>,
 }
 
 /// A block in its document, with what every keystroke asks of every block: a look into each of thousands
@@ -136,7 +131,7 @@ impl Document {
         /// Below this, a thread costs more than it gives.
         const SHORT: usize = 64 * 1024;
         let mut document = Document::unread(text, rules);
-        if text.len() < SHORT || text.len() > SIZE_LIMIT {
+        if text.len() < SHORT || text.len() > MAX_BYTES {
             document.refresh();
             document.consult_whole(text);
             return document;
@@ -160,7 +155,7 @@ impl Document {
             starts: Arc::default(),
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
-            whole_problem: None,
+            whole_fault: None,
         }
     }
 
@@ -205,10 +200,9 @@ impl Document {
     pub fn refresh(&mut self) {
         // Kept until the blocks are there: should that panic, the next edit finds everything as it was.
         let Some(pending) = self.pending.clone() else { return };
-        self.whole_problem = None;
-        if self.text.len_bytes() > SIZE_LIMIT {
-            let message = format!("the file is larger than {} MB and is not read", SIZE_LIMIT / 1024 / 1024);
-            self.whole_problem = Some(Fault::too_large(0..0, message).with_help("split it"));
+        self.whole_fault = None;
+        if self.text.len_bytes() > MAX_BYTES {
+            self.whole_fault = Some(Fault::new(0..0, FaultKind::FileTooLarge));
             self.adopt(Vec::new());
             self.pending = None;
             return;
@@ -249,7 +243,7 @@ impl Document {
     /// not, it is kept whole; where it cannot although every block could, its mistake is reported.
     pub fn consult_whole(&mut self, text: &str) {
         self.forget_edits(text);
-        if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > SIZE_LIMIT {
+        if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > MAX_BYTES {
             return;
         }
         self.heed(text, events::skim(text, self.rules));
@@ -270,11 +264,10 @@ impl Document {
                 let start = self.text.line_to_byte(line);
                 let words = String::from(self.text.line(line));
                 let range = start..start + words.trim_end().len();
-                let fault = Fault::new(range, error.message);
-                self.whole_problem = Some(Fault { too_large: error.too_deep, help: error.help, ..fault });
+                self.whole_fault = Some(Fault::new(range, error.kind));
             }
             (Ok(Parsed { second_document: Some(second), .. }), false) => {
-                self.whole_problem = Some(block::second_document(text, second));
+                self.whole_fault = Some(block::second_document(text, second));
             }
             (Ok(_) | Err(_), _) => {}
         }
@@ -373,45 +366,39 @@ impl Document {
         matches!(self.blocks.as_slice(), [block] if block.kind == BlockKind::Whole)
     }
 
-    /// What cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
-    pub fn problems(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
+    /// Returns what cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
         let remarkable =
             self.starts.iter().zip(self.blocks.iter()).enumerate().filter(|(_, (_, slot))| slot.remarkable);
         for (number, (&start, block)) in remarkable {
-            problems.extend(block.faults.iter().map(|fault| syntax_problem(fault, start)));
+            faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
                 if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
                     continue;
                 }
                 let range = start + name.at..start + name.end;
-                problems.push(unknown_alias(&name.name, self.pointer_at(range.start), range));
+                let kind = FaultKind::UnknownAlias { name: name.name.to_string(), at: self.pointer_at(range.start) };
+                faults.push(Fault::new(range, kind));
             }
             for twice in &block.duplicates {
-                let at = self.base_of(number, &twice.mapping);
+                let mapping = self.base_of(number, &twice.mapping);
                 let range = twice.range.start + start..twice.range.end + start;
                 let first = twice.first.start + start..twice.first.end + start;
-                problems.push(duplicate_key(&at, &twice.key, range, first));
+                faults.push(Fault::new(range, FaultKind::DuplicateKey { key: twice.key.clone(), mapping, first }));
             }
         }
-        problems.extend(self.whole_problem.iter().map(|fault| syntax_problem(fault, 0)));
-        self.duplicate_entries(&mut problems);
-        conflict::tell_once(&self.text, &mut problems);
-        self.find_nul(&mut problems);
-        // A cure for thousands of them would cost more than it helps.
-        for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(64) {
-            let mapping = problem.at.parent().and_then(|at| self.find(&at));
-            if let (Some(mapping), Some(first)) = (mapping, problem.related.first()) {
-                problem.fixes = rewrite::repeated_key(mapping, &problem.range, &first.range);
-            }
-        }
-        problems.sort_by_key(|problem| problem.range.start);
-        problems
+        faults.extend(self.whole_fault.clone());
+        self.duplicate_entries(&mut faults);
+        conflict::merge(&self.text, &mut faults);
+        self.find_nul(&mut faults);
+        faults.sort_by_key(|fault| fault.range.start);
+        faults
     }
 
     /// A NUL is no part of any text, in YAML or elsewhere.
-    fn find_nul(&self, problems: &mut Vec<Problem>) {
+    fn find_nul(&self, faults: &mut Vec<Fault>) {
         let mut start = 0;
         let found = self.text.chunks().find_map(|chunk| {
             let at = memchr::memchr(0, chunk.as_bytes()).map(|at| start + at);
@@ -420,9 +407,8 @@ impl Document {
         });
         let Some(at) = found else { return };
         let line = self.text.byte_to_line(at);
-        problems.retain(|it| it.code != Code::Syntax || self.text.byte_to_line(it.range.start) != line);
-        let problem = Problem::new(Code::Encoding, Pointer::root(), at..at + 1, "NUL byte in the text");
-        problems.push(problem.with_help("save the file as UTF-8 text"));
+        faults.retain(|it| it.class() != FaultClass::Syntax || self.text.byte_to_line(it.range.start) != line);
+        faults.push(Fault::new(at..at + 1, FaultKind::Nul));
     }
 
     /// The names that damaged blocks may define where they cannot be read.
@@ -477,14 +463,15 @@ impl Document {
     }
 
     /// The root's entries that stand twice, in different blocks.
-    fn duplicate_entries(&self, problems: &mut Vec<Problem>) {
+    fn duplicate_entries(&self, faults: &mut Vec<Fault>) {
         let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
         let mut seen: FxHashMap<String, (Range<usize>, usize)> = FxHashMap::default();
         for (entry, place) in root.entries().zip(&self.index.entries) {
             let key = entry.key.key_text();
             match seen.get(&key) {
                 Some((first, block)) if *block != place.block => {
-                    problems.push(duplicate_key(&Pointer::root(), &key, entry.key.range(), first.clone()));
+                    let kind = FaultKind::DuplicateKey { key, mapping: Pointer::root(), first: first.clone() };
+                    faults.push(Fault::new(entry.key.range(), kind));
                 }
                 Some(_) => {}
                 None => drop(seen.insert(key, (entry.key.range(), place.block))),
@@ -513,33 +500,13 @@ impl Document {
     /// that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
         let damaged = self.blocks.iter().filter(|slot| slot.remarkable && !slot.is_intact());
-        (self.is_whole(), self.whole_problem.is_some(), damaged.map(|slot| slot.id()).collect())
+        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id()).collect())
     }
 
     /// Whether every byte was understood.
     pub fn is_intact(&self) -> bool {
-        self.whole_problem.is_none() && self.blocks.iter().all(|block| block.faults.is_empty())
+        self.whole_fault.is_none() && self.blocks.iter().all(|block| block.faults.is_empty())
     }
-}
-
-fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
-    let message = format!("unknown alias `*{name}`");
-    // Not the name of an anchor, but a text such as `*.txt`.
-    if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
-        let quoted = quoted(&format!("*{name}"));
-        let help = format!("write `{quoted}`");
-        let fix = Fix::safe(&help, vec![Edit::new(range.clone(), quoted)]);
-        let problem = Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
-        return problem.with_note("a string that begins with `*` needs quotes").with_help(help);
-    }
-    Problem::new(Code::UnknownAlias, at, range, message).with_help(format!("define `&{name}` before it"))
-}
-
-fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range<usize>) -> Problem {
-    let at = mapping.key(key);
-    Problem::new(Code::DuplicateKey, at.clone(), range, format!("duplicate key `{key}`"))
-        .with_help("remove one of the two")
-        .with_related("first written here", at, first)
 }
 
 fn block_kind(kind: SpanKind) -> BlockKind {
@@ -549,27 +516,5 @@ fn block_kind(kind: SpanKind) -> BlockKind {
         SpanKind::Item => BlockKind::Item,
         SpanKind::MisplacedItem => BlockKind::MisplacedItem,
         SpanKind::Stray => BlockKind::Stray,
-    }
-}
-
-pub(crate) fn syntax_problem(fault: &Fault, start: usize) -> Problem {
-    let is_template = fault.cure.as_ref().is_some_and(|cure| cure.kind == RewriteKind::Template);
-    let code = match (fault.too_large, is_template) {
-        (true, _) => Code::TooLarge,
-        (false, true) => Code::UnquotedTemplate,
-        (false, false) => Code::Syntax,
-    };
-    let range = fault.range.start + start..fault.range.end + start;
-    let problem = Problem::new(code, Pointer::root(), range, fault.message.clone());
-    let problem = Problem { help: fault.help.clone(), ..problem };
-    match &fault.cure {
-        Some(cure) => {
-            let edits = vec![Edit::new(cure.range.start + start..cure.range.end + start, cure.text.clone())];
-            let title = cure.title();
-            // A dash that is none of YAML's is part of a text, wherever its line is.
-            let is_certain = cure.is_certain && !cure.text.trim_start().starts_with(['–', '—', '•']);
-            problem.with_fix(if is_certain { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
-        }
-        None => problem,
     }
 }

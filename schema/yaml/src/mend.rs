@@ -2,8 +2,8 @@
 //!
 //! A tab in the indentation, a no-break space, a dash without its space: each leaves a text whose lines seem to belong
 //! elsewhere, and whose reading says so at lines that are fine. So such lines are rewritten first, as long as the parser
-//! gets further by it. What is left is read in pieces ([`recover`]); where all its mistakes have a cure the text is read
-//! as cured. Otherwise a line near the mistake may lack its dash, or be indented unlike its neighbours: the change of one
+//! gets further by it. What is left is read in pieces ([`recover`]); where all its mistakes have a rewrite the text is read
+//! as rewritten. Otherwise a line near the mistake may lack its dash, or be indented unlike its neighbours: the change of one
 //! line that makes a text of it is what was meant.
 
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::{
     slip::{self, TabRun},
     tree::{Node, NodeKind},
 };
-use crate::dialect::ScalarRules;
+use crate::ScalarRules;
 
 /// As many bytes may be parsed to find out what one block means.
 const BUDGET: usize = 256 * 1024;
@@ -54,7 +54,7 @@ pub(super) fn read(
     error: &SyntaxError,
     suspect: Option<Range<usize>>,
 ) -> Recovered {
-    if error.too_deep {
+    if error.is_too_deep() {
         return recover(text, rules, error, suspect);
     }
     let mut mending = Mending { text, root, rules, budget: BUDGET };
@@ -109,7 +109,7 @@ impl Attempt {
 
 impl<'t> Mending<'t> {
     fn draft(&self, faults: &[Fault]) -> Draft<'t> {
-        Draft::of(self.text, cures(faults))
+        Draft::of(self.text, rewrites(faults))
     }
 
     /// Parses a text; none when too much was parsed already.
@@ -183,23 +183,23 @@ impl<'t> Mending<'t> {
         }
         let (mut faults, attempt, _) = best.filter(|(_, attempt, _)| attempt.reach() > stop)?;
         let is_certain = rivals == 0 && attempt.reach() > run.end();
-        for cure in faults.iter_mut().filter_map(|fault| fault.cure.as_mut()) {
-            cure.is_certain = is_certain;
+        for rewrite in faults.iter_mut().filter_map(|fault| fault.rewrite.as_mut()) {
+            rewrite.is_certain = is_certain;
         }
         Some((faults, attempt))
     }
 
-    /// Takes what a damaged text means from its cures, or from the change of one line that makes a text of it.
+    /// Takes what a damaged text means from its rewrites, or from the change of one line that makes a text of it.
     fn as_meant(&mut self, text: &str, recovered: Recovered, error: &SyntaxError) -> Recovered {
         let faults = &recovered.faults;
-        let is_curable = !faults.is_empty() && faults.iter().all(|fault| fault.cure.is_some());
-        let cured = is_curable.then(|| self.cured(text, faults)).flatten();
-        let is_certain = faults.iter().flat_map(|fault| &fault.cure).all(|cure| cure.is_certain);
-        match cured {
+        let is_rewritable = !faults.is_empty() && faults.iter().all(|fault| fault.rewrite.is_some());
+        let rewritten = is_rewritable.then(|| self.rewritten(text, faults)).flatten();
+        let is_certain = faults.iter().flat_map(|fault| &fault.rewrite).all(|rewrite| rewrite.is_certain);
+        match rewritten {
             Some(root) if is_certain => Recovered { root, ..recovered },
             // A word alone is a key that is being typed: it is no part of the text above it.
             None if matches!(faults.as_slice(), [fault] if slip::is_bare(text, fault.range.start)) => recovered,
-            cured => match (self.one_line(text, error.offset), cured) {
+            rewritten => match (self.one_line(text, error.offset), rewritten) {
                 (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
                 (None, Some(root)) => Recovered { root, ..recovered },
                 (None, None) => recovered,
@@ -207,8 +207,8 @@ impl<'t> Mending<'t> {
         }
     }
 
-    fn cured(&mut self, text: &str, faults: &[Fault]) -> Option<Option<Node>> {
-        let draft = Draft::of(text, cures(faults));
+    fn rewritten(&mut self, text: &str, faults: &[Fault]) -> Option<Option<Node>> {
+        let draft = Draft::of(text, rewrites(faults));
         let root = self.parse(&draft.text)?.ok()?;
         self.root.fits(root.as_ref()).then(|| root.map(|root| draft.written_node(root)))
     }
@@ -218,7 +218,7 @@ impl<'t> Mending<'t> {
         let mut best: Option<(Option<Node>, Fault, (usize, usize))> = None;
         let mut rivals = 0;
         for (fault, cost) in slip::readings_near(text, stop) {
-            let Some(root) = self.cured(text, std::slice::from_ref(&fault)) else { continue };
+            let Some(root) = self.rewritten(text, std::slice::from_ref(&fault)) else { continue };
             let cost = (root.as_ref().map_or(0, slip::oddities), cost);
             rivals += 1;
             if best.as_ref().is_none_or(|(_, _, known)| cost < *known) {
@@ -226,13 +226,13 @@ impl<'t> Mending<'t> {
             }
         }
         let (root, mut fault, _) = best?;
-        if let Some(cure) = fault.cure.as_mut() {
-            cure.is_certain &= rivals == 1;
+        if let Some(rewrite) = fault.rewrite.as_mut() {
+            rewrite.is_certain &= rivals == 1;
         }
         Some((root, fault))
     }
 }
 
-fn cures(faults: &[Fault]) -> impl Iterator<Item = &Rewrite> {
-    faults.iter().filter_map(|fault| fault.cure.as_deref())
+fn rewrites(faults: &[Fault]) -> impl Iterator<Item = &Rewrite> {
+    faults.iter().filter_map(|fault| fault.rewrite.as_deref())
 }

@@ -1,5 +1,5 @@
-//! What is wrong in a text that is not YAML: in words that help, and, where one line shows what was meant, with the line
-//! as it should be written.
+//! What is wrong in a text that is not YAML, as data, and, where one line shows what was meant, with the line as it should
+//! be written.
 
 mod reading;
 
@@ -10,35 +10,238 @@ use super::{
     layout::{Head, head_shape, is_dash, line_at, trimmed},
     tree::{Node, NodeKind},
 };
-use crate::dialect::ScalarRules;
+use crate::{Pointer, ScalarRules};
 
 use reading::Reading;
-pub(crate) use reading::quoted;
+pub use reading::quoted;
 
 /// As many lines are looked at to find out which columns are open.
 const LINES_ABOVE: usize = 256;
 
-/// A mistake in the text.
+/// Something in the text that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
+    /// What is wrong.
+    pub kind: FaultKind,
     /// The bytes to blame.
     pub range: Range<usize>,
-    /// What is wrong.
-    pub message: String,
-    /// What to write instead, where no cure says it.
-    pub help: Option<String>,
-    /// Whether it is a limit of ours rather than a mistake.
-    pub too_large: bool,
-    /// How the value should be written.
-    pub cure: Option<Box<Rewrite>>,
+    /// What to do where the general remedy of the kind does not help.
+    pub advice: Option<Advice>,
+    /// How it should be written, if that is known.
+    pub rewrite: Option<Box<Rewrite>>,
 }
 
-/// A value as it should be written.
+/// What can be wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rewrite {
-    /// The value as it is written.
+pub enum FaultKind {
+    /// The text is longer than [`crate::MAX_BYTES`].
+    FileTooLarge,
+    /// Nested deeper than [`crate::MAX_NESTING`].
+    NestedTooDeep,
+    /// Nested too deep to be read in pieces, as a text with other faults is.
+    NestedTooDeepToRecover,
+    /// Reading it further would take too long.
+    TooDamaged,
+    /// The reader itself failed.
+    Defect,
+
+    /// A second document begins.
+    SecondDocument,
+    /// `...` ends the document.
+    DocumentEnd,
+    /// A line below the end of the document.
+    BehindDocument,
+    /// The marks of a merge that was not finished.
+    MergeConflict,
+    /// A NUL byte.
+    Nul,
+
+    /// `*name` without an anchor before it.
+    UnknownAlias {
+        /// The name of the alias.
+        name: String,
+        /// The alias.
+        at: Pointer,
+    },
+    /// A key that appears twice in one mapping.
+    DuplicateKey {
+        /// The key.
+        key: String,
+        /// The mapping.
+        mapping: Pointer,
+        /// The bytes of the first of the two.
+        first: Range<usize>,
+    },
+
+    /// Something else where an entry should be.
+    ExpectedEntry,
+    /// Something else where an item should be.
+    ExpectedItem,
+    /// A value is missing.
+    ExpectedValue,
+    /// A comma or the closing bracket is missing.
+    ExpectedSeparator {
+        /// The bracket that closes.
+        close: char,
+    },
+    /// A key where none can be.
+    MisplacedKey,
+    /// `? ` where no key can be.
+    MisplacedComplexKey,
+    /// A dash where no item can be.
+    MisplacedItem,
+    /// A dash in another column than the others of its list.
+    MisalignedDash,
+    /// A line that no key holds.
+    OutsideKeys,
+    /// Nothing before a colon.
+    MissingKey,
+    /// No colon behind this word.
+    MissingColon(String),
+    /// No space behind a colon.
+    MissingSpaceBehindColon,
+    /// A no-break space behind a colon.
+    NoBreakSpaceBehindColon,
+    /// No space behind a dash.
+    MissingSpaceBehindDash,
+    /// No space before `#`.
+    MissingSpaceBeforeComment,
+    /// No dash before an item.
+    MissingDash,
+    /// A value below a key that has one.
+    KeyHasValue(String),
+    /// A string in quotes that goes on into another entry.
+    QuotesReachInto,
+    /// A value in brackets that goes on into another entry.
+    BracketsReachInto,
+
+    /// A tab that indents.
+    Tab,
+    /// A character that looks like a space.
+    ForeignBlank {
+        /// Another one than the no-break space.
+        other: Option<char>,
+        /// Where it is.
+        place: BlankPlace,
+    },
+    /// A line in a column where none can begin.
+    Misindented {
+        /// Its column.
+        indent: usize,
+        /// The column of its neighbours.
+        column: usize,
+        /// The key of the neighbour, where that is not next to it.
+        neighbour: Option<String>,
+    },
+    /// A line that is not indented deep enough.
+    NotDeepEnough,
+    /// A key too far left to belong to the item above.
+    TooFarLeft(String),
+
+    /// A bracket or brace without its end.
+    UnclosedBrackets,
+    /// A bracket that closes another one.
+    MismatchedBracket,
+    /// Quotes without their end.
+    UnclosedQuotes,
+    /// This closing sign is missing.
+    Unclosed(char),
+    /// Text behind closing quotes.
+    TextBehindQuotes,
+    /// Text behind this closing quote.
+    TextBehindQuote(char),
+    /// Text behind a value in brackets.
+    TextBehindBrackets {
+        /// The bracket that opens it.
+        open: char,
+    },
+    /// A quote that ends the text that it should be part of.
+    QuoteWithinText,
+    /// This is not an escape.
+    InvalidEscape(String),
+    /// Something that is not an escape.
+    InvalidEscapes,
+    /// A text without quotes that holds `: `.
+    ColonWithoutQuotes,
+    /// A text without quotes that holds ` #`.
+    HashWithoutQuotes,
+    /// A text without quotes that begins with a placeholder.
+    TemplateWithoutQuotes,
+    /// A text without quotes, between brackets, that holds a placeholder.
+    TemplateInBrackets,
+    /// A text that begins with `*`.
+    AliasSign,
+    /// A text that begins with `&`.
+    AnchorSign,
+    /// A text that begins with `? `.
+    KeySign,
+    /// A text behind `|` or `>`.
+    BlockTextSign(char),
+    /// A text that begins with a sign that YAML reserves.
+    ReservedSign(char),
+    /// A list that begins on the line of its key.
+    ListOnKeyLine,
+    /// A comment between the lines of a text.
+    CommentInText,
+    /// `&` or `*` alone.
+    MissingAnchorName,
+    /// `!` and no tag.
+    InvalidTag,
+    /// `-` and a bracket.
+    DashBeforeBracket,
+    /// A block text that begins beside its sign.
+    BlockTextHeader,
+    /// A character that cannot be here.
+    ForbiddenCharacter,
+    /// `%` and no directive.
+    InvalidDirective,
+    /// Anything else.
+    NotYaml,
+}
+
+/// Where a character is that looks like a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlankPlace {
+    /// Before a line.
+    Indentation,
+    /// Behind a dash.
+    BehindDash,
+    /// Behind a colon.
+    BehindColon,
+}
+
+/// What to do where a rewriting of the line does not help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// Put the text below its sign.
+    BeginBelow,
+    /// Put all lines of the text in quotes.
+    QuoteAllLines,
+}
+
+/// What a fault is a case of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultClass {
+    /// The text is not YAML.
+    Syntax,
+    /// A placeholder needs quotes.
+    Template,
+    /// A limit of the reader was met.
+    Limit,
+    /// A key appears twice.
+    DuplicateKey,
+    /// An alias has no anchor.
+    UnknownAlias,
+    /// The bytes are not text.
+    Encoding,
+}
+
+/// Text as it should be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The bytes as they are written.
     pub range: Range<usize>,
-    /// What should stand there.
+    /// The text in their place.
     pub text: String,
     /// Whether nothing else can be meant.
     pub is_certain: bool,
@@ -48,7 +251,7 @@ pub(crate) struct Rewrite {
 
 /// What a rewriting changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RewriteKind {
+pub enum RewriteKind {
     /// The text.
     Text,
     /// The text, in which a placeholder in braces was taken for a mapping.
@@ -71,22 +274,6 @@ impl Rewrite {
         Rewrite { range, text, is_certain: true, kind: RewriteKind::Text }
     }
 
-    /// What to do, as a sentence.
-    pub(super) fn title(&self) -> String {
-        match self.kind {
-            RewriteKind::Text | RewriteKind::Template => format!("write `{}`", self.text),
-            RewriteKind::IndentBy(by) => format!("indent it by {by}"),
-            RewriteKind::Blanks => "replace it with a space".to_owned(),
-            RewriteKind::Space => "insert a space".to_owned(),
-            RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
-            RewriteKind::IndentTo(column) => format!("indent it by {column}"),
-            RewriteKind::Tabs(1) => "indent it with 1 space".to_owned(),
-            RewriteKind::Tabs(column) => format!("indent it with {column} spaces"),
-        }
-    }
-}
-
-impl Rewrite {
     /// The node that is meant, where the value stands.
     pub(super) fn node(&self) -> Option<Node> {
         let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
@@ -94,25 +281,48 @@ impl Rewrite {
     }
 }
 
-impl Fault {
-    /// A mistake that a person has to look at.
-    pub(crate) fn new(range: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { range, message: message.into(), help: None, too_large: false, cure: None }
+impl FaultKind {
+    fn foreign_blank(blanks: &str, place: BlankPlace) -> FaultKind {
+        let other = blanks.trim_start_matches(' ').chars().next().filter(|letter| *letter != '\u{a0}');
+        FaultKind::ForeignBlank { other, place }
     }
+}
 
-    /// The same with what to write instead.
-    pub(crate) fn with_help(self, help: impl Into<String>) -> Fault {
-        Fault { help: Some(help.into()), ..self }
+impl Fault {
+    pub(crate) fn new(range: Range<usize>, kind: FaultKind) -> Fault {
+        Fault { kind, range, advice: None, rewrite: None }
     }
 
     /// The same with how it should be written.
-    fn with_cure(self, cure: Rewrite) -> Fault {
-        Fault { cure: Some(Box::new(cure)), ..self }
+    fn with_rewrite(self, rewrite: Rewrite) -> Fault {
+        Fault { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
-    /// A limit of ours.
-    pub(crate) fn too_large(range: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { too_large: true, ..Fault::new(range, message) }
+    /// The same with what to do instead.
+    fn with_advice(self, advice: Advice) -> Fault {
+        Fault { advice: Some(advice), ..self }
+    }
+
+    /// The same, found in a block, at its place in the document.
+    pub fn moved(mut self, distance: usize) -> Fault {
+        let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
+        shift(&mut self.range);
+        self.rewrite.iter_mut().for_each(|rewrite| shift(&mut rewrite.range));
+        self
+    }
+
+    /// Returns what it is a case of.
+    pub fn class(&self) -> FaultClass {
+        match self.kind {
+            FaultKind::FileTooLarge | FaultKind::NestedTooDeep => return FaultClass::Limit,
+            FaultKind::UnknownAlias { .. } => return FaultClass::UnknownAlias,
+            FaultKind::DuplicateKey { .. } => return FaultClass::DuplicateKey,
+            FaultKind::Nul => return FaultClass::Encoding,
+            // Of everything else it is what the text lacks that counts.
+            _ => {}
+        }
+        let is_template = self.rewrite.as_ref().is_some_and(|rewrite| rewrite.kind == RewriteKind::Template);
+        if is_template { FaultClass::Template } else { FaultClass::Syntax }
     }
 
     /// A line where an entry should stand, and that is none. `words`: the line, `at`: where it begins.
@@ -122,16 +332,16 @@ impl Fault {
             Some((key, value)) if is_key(key) && !value.is_empty() && !value.starts_with("//") => {
                 // A no-break space looks like the one that is missing, and belongs to neither.
                 let words = value.trim_start_matches('\u{a0}');
-                let message = match words.len() == value.len() {
-                    true => "missing space behind the colon",
-                    false => "no-break space behind the colon",
+                let kind = match words.len() == value.len() {
+                    true => FaultKind::MissingSpaceBehindColon,
+                    false => FaultKind::NoBreakSpaceBehindColon,
                 };
-                Fault::new(range.clone(), message).with_cure(Rewrite::certain(range, format!("{key}: {words}")))
+                Fault::new(range.clone(), kind).with_rewrite(Rewrite::certain(range, format!("{key}: {words}")))
             }
             _ if words.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter)) => {
-                Fault::new(range, format!("missing colon behind `{words}`")).with_help(format!("write `{words}:`"))
+                Fault::new(range, FaultKind::MissingColon(words.to_owned()))
             }
-            Some(_) | None => Fault::new(range, "expected `key: value`"),
+            Some(_) | None => Fault::new(range, FaultKind::ExpectedEntry),
         }
     }
 
@@ -146,7 +356,7 @@ impl Fault {
 
     /// Tabs that indent.
     pub(super) fn tab(range: Range<usize>) -> Fault {
-        Fault::new(range, "tab in the indentation").with_help("indent with spaces")
+        Fault::new(range, FaultKind::Tab)
     }
 
     /// Tabs that indent, and how deep that should be.
@@ -155,38 +365,31 @@ impl Fault {
         let first = blanks.start + tabs.find('\t').unwrap_or_default();
         let last = blanks.start + tabs.rfind('\t').map_or(tabs.len(), |at| at + 1);
         let text = " ".repeat(column);
-        let cure = Rewrite { range: blanks, text, is_certain: true, kind: RewriteKind::Tabs(column) };
-        Fault::new(first..last, "tab in the indentation").with_cure(cure)
+        let rewrite = Rewrite { range: blanks, text, is_certain: true, kind: RewriteKind::Tabs(column) };
+        Fault::new(first..last, FaultKind::Tab).with_rewrite(rewrite)
     }
 
     /// A dash that touches its item. `behind`: where the space should be.
     pub(super) fn dash_without_space(range: Range<usize>, behind: usize) -> Fault {
-        let cure = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
-        Fault::new(range, "missing space behind the dash").with_cure(cure)
+        let rewrite = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
+        Fault::new(range, FaultKind::MissingSpaceBehindDash).with_rewrite(rewrite)
     }
 
     /// Blanks behind a dash or a colon that are none in YAML.
-    pub(super) fn foreign_blank_behind(text: &str, range: Range<usize>, mark: &str) -> Fault {
+    pub(super) fn foreign_blank_behind(text: &str, range: Range<usize>, place: BlankPlace) -> Fault {
         let blanks = &text[range.clone()];
-        let what = match blanks.trim_start_matches(' ').chars().next() {
-            None | Some('\u{a0}') => "no-break space".to_owned(),
-            Some(letter) => format!("U+{:04X}, which looks like a space,", u32::from(letter)),
-        };
         let spaces = " ".repeat(blanks.chars().count());
-        let cure = Rewrite { kind: RewriteKind::Blanks, ..Rewrite::certain(range.clone(), spaces) };
-        Fault::new(range, format!("{what} behind the {mark}")).with_cure(cure)
+        let rewrite = Rewrite { kind: RewriteKind::Blanks, ..Rewrite::certain(range.clone(), spaces) };
+        Fault::new(range, FaultKind::foreign_blank(blanks, place)).with_rewrite(rewrite)
     }
 
     /// Blanks before a line that are none in YAML.
-    pub(crate) fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
+    pub fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
         let blanks = &text[range.clone()];
-        let message = match blanks.trim_start_matches(' ').chars().next() {
-            None | Some('\u{a0}') => "no-break space in the indentation".to_owned(),
-            Some(letter) => format!("U+{:04X} in the indentation, which looks like a space", u32::from(letter)),
-        };
+        let kind = FaultKind::foreign_blank(blanks, BlankPlace::Indentation);
         let spaces = " ".repeat(blanks.chars().count());
-        let cure = Rewrite { range: range.clone(), text: spaces, is_certain: true, kind: RewriteKind::Blanks };
-        Fault::new(range, message).with_cure(cure)
+        let rewrite = Rewrite { range: range.clone(), text: spaces, is_certain: true, kind: RewriteKind::Blanks };
+        Fault::new(range, kind).with_rewrite(rewrite)
     }
 
     /// A line that begins between the columns where entries may begin.
@@ -228,18 +431,16 @@ impl Fault {
     /// A line that is indented unlike its neighbours, which begin in a column.
     pub(super) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
-        let spaces = |count: usize| format!("{count} {}", if count == 1 { "space" } else { "spaces" });
-        let others = neighbour_in(text, &line, column).unwrap_or_else(|| "its neighbours".to_owned());
-        let message = format!("this line is indented by {}, and {others} by {column}", spaces(indent));
+        let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
         let range = line.start..line.start + indent;
-        let cure = Rewrite {
+        let rewrite = Rewrite {
             range: range.clone(),
             text: " ".repeat(column),
             is_certain: false,
             kind: RewriteKind::IndentTo(column),
         };
         let mark = if range.is_empty() { trimmed(text, line) } else { range };
-        Fault::new(mark, message).with_cure(cure)
+        Fault::new(mark, kind).with_rewrite(rewrite)
     }
 
     /// Lines that are indented deeper than their neighbours, which begin in a column.
@@ -255,8 +456,8 @@ impl Fault {
             let blanks = line.len() - line.trim_start_matches(' ').len();
             &line[blanks.min(surplus)..]
         });
-        let cure = Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
-        Fault::indented(text, first, column).with_cure(cure)
+        let rewrite = Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
+        Fault::indented(text, first, column).with_rewrite(rewrite)
     }
 
     /// Lines from the margin on that begin too far left to belong to the item above them: the first begins with `key`.
@@ -267,35 +468,35 @@ impl Fault {
             indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
         // With a tab in it, how deep a line is meant to be is a guess.
         let is_certain = !text[lines.clone()].lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
-        let cure = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
-        let message = format!("`{}` is too far left to belong to the item above", &text[key.clone()]);
-        Fault::new(key, message).with_cure(cure)
+        let rewrite = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
+        let kind = FaultKind::TooFarLeft(text[key.clone()].to_owned());
+        Fault::new(key, kind).with_rewrite(rewrite)
     }
 
     /// A line that begins as the items of its list do, but for the dash.
     pub(super) fn without_dash(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
-        let cure = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
-        Fault::new(words, "missing dash before this list item").with_cure(cure)
+        let rewrite = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
+        Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
     /// The same where two blanks are in the place of the dash.
     pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let range = at - 2..words.end;
-        let cure = Rewrite::certain(range, format!("- {}", &text[words.clone()]));
-        Fault::new(words, "missing dash before this list item").with_cure(cure)
+        let rewrite = Rewrite::certain(range, format!("- {}", &text[words.clone()]));
+        Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
     /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
             let range = trimmed(text, line_at(text, error.offset));
-            return Fault { help: error.help.clone(), ..Fault::new(range, error.message.clone()) };
+            return Fault::new(range, error.kind.clone());
         }
         // Dashes above may have been set aside, so only the line itself shows where its text begins.
         let begin = line_at(text, range.start).start;
-        let is_own = |fault: &Fault| fault.cure.as_ref().is_some_and(|cure| cure.range.start >= begin);
+        let is_own = |fault: &Fault| fault.rewrite.as_ref().is_some_and(|rewrite| rewrite.range.start >= begin);
         let of_lines = Fault::of_lines(text, range.start).filter(is_own);
         if let Some(fault) = of_lines.or_else(|| of_line(text, &range)) {
             return fault;
@@ -305,7 +506,7 @@ impl Fault {
         let words = trimmed(text, line.clone());
         if is_line && matches!(head_shape(&text[words.clone()]), Head::Other) {
             let no_entry = Fault::no_entry(&text[words.clone()], words.start);
-            if no_entry.cure.is_some() || is_key(&text[words]) {
+            if no_entry.rewrite.is_some() || is_key(&text[words]) {
                 return no_entry;
             }
         }
@@ -319,18 +520,18 @@ impl Fault {
         if let Some(fault) = Fault::tabs(text, error.offset).or_else(|| Fault::misplaced(text, error.offset)) {
             return fault;
         }
-        let message = if value.starts_with('"') && value.matches('"').count() == 1 {
-            "missing closing `\"`"
+        let kind = if value.starts_with('"') && value.matches('"').count() == 1 {
+            FaultKind::Unclosed('"')
         } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
-            "missing closing `'`"
+            FaultKind::Unclosed('\'')
         } else if (in_brackets || value.starts_with('[')) && opening('[', ']') {
-            "missing closing `]`"
+            FaultKind::Unclosed(']')
         } else if (in_brackets || value.starts_with('{')) && opening('{', '}') {
-            "missing closing `}`"
+            FaultKind::Unclosed('}')
         } else {
-            return Fault { help: error.help.clone(), ..Fault::new(range, error.message.clone()) };
+            error.kind.clone()
         };
-        Fault::new(range, message)
+        Fault::new(range, kind)
     }
 }
 
@@ -339,7 +540,7 @@ impl Fault {
     pub(super) fn of_lines(text: &str, at: usize) -> Option<Fault> {
         let (owner, value) = plain_lines(text, at)?;
         let words = &text[value.clone()];
-        let Reason { mark, message, is_certain, is_template } = Reason::of(words)?;
+        let Reason { mark, kind: fault, is_certain, is_template } = Reason::of(words)?;
         let rewritten = quoted_lines(words);
         let before = &text[owner.start..value.start];
         let reads = |value: &str| parse(&format!("{before}{value}\n"), ScalarRules::Yaml12).is_ok();
@@ -353,8 +554,8 @@ impl Fault {
             return None;
         }
         let kind = if is_template { RewriteKind::Template } else { RewriteKind::Text };
-        let cure = Rewrite { range: value.clone(), text: rewritten, is_certain, kind };
-        Some(Fault::new(value.start + mark.start..value.start + mark.end, message).with_cure(cure))
+        let rewrite = Rewrite { range: value.clone(), text: rewritten, is_certain, kind };
+        Some(Fault::new(value.start + mark.start..value.start + mark.end, fault).with_rewrite(rewrite))
     }
 }
 
@@ -406,7 +607,7 @@ fn end_of_lines(text: &str, line: &Range<usize>) -> Option<usize> {
 /// Why a text of several lines needs quotes.
 struct Reason {
     mark: Range<usize>,
-    message: String,
+    kind: FaultKind,
     is_certain: bool,
     is_template: bool,
 }
@@ -416,21 +617,21 @@ impl Reason {
         let first = words.lines().next().unwrap_or_default().trim_end();
         let reserved = words.starts_with(['*', '&', '!', '%', '@', '`', '{', '[', '?', '-']);
         if reserved
-            && let Some(Reading { mark, message, is_template, extent, rewritten, .. }) = Reading::of(first)
+            && let Some(Reading { mark, kind, is_template, extent, rewritten, .. }) = Reading::of(first)
             && rewritten.starts_with(['"', '\''])
             && extent == first.len()
         {
-            return Some(Reason { mark, message, is_certain: true, is_template });
+            return Some(Reason { mark, kind, is_certain: true, is_template });
         }
         let is_end = |at: usize| words[at + 1..].chars().next().is_none_or(char::is_whitespace);
         let colon = words.match_indices(':').map(|(at, _)| at).find(|at| is_end(*at));
         let comment = words.match_indices('#').map(|(at, _)| at).find(|at| words[..*at].ends_with([' ', '\t']));
-        let (at, message, is_certain) = match (colon, comment) {
-            (Some(colon), None) => (colon, "a text that holds `: ` needs quotes", true),
-            (Some(colon), Some(_)) => (colon, "a text that holds `: ` needs quotes", false),
-            (None, comment) => (comment?, "a text that holds ` #` needs quotes", false),
+        let (at, kind, is_certain) = match (colon, comment) {
+            (Some(colon), None) => (colon, FaultKind::ColonWithoutQuotes, true),
+            (Some(colon), Some(_)) => (colon, FaultKind::ColonWithoutQuotes, false),
+            (None, comment) => (comment?, FaultKind::HashWithoutQuotes, false),
         };
-        Some(Reason { mark: at..at + 1, message: message.to_owned(), is_certain, is_template: false })
+        Some(Reason { mark: at..at + 1, kind, is_certain, is_template: false })
     }
 }
 
@@ -456,7 +657,7 @@ fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String
     let found = above.find(is_there)?;
     let words = text[found].trim();
     let key = words.split(':').next().unwrap_or(words);
-    (key.len() < 40).then(|| format!("`{key}` above it"))
+    (key.len() < 40).then(|| key.to_owned())
 }
 
 /// The column in which something began that is still open.
@@ -526,7 +727,7 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     let value = value_of(text, &line)?;
     // Of a text that goes on below, quotes around its first line would leave the rest behind.
     let goes_on = plain_lines(text, value.start).is_some_and(|(owner, _)| owner == line);
-    let Reading { mark, message, rewritten, extent, is_certain, is_template } = Reading::of(&text[value.clone()])?;
+    let Reading { mark, kind: fault, rewritten, extent, is_certain, is_template } = Reading::of(&text[value.clone()])?;
 
     let kind = if is_template { RewriteKind::Template } else { RewriteKind::Text };
     let value = value.start..value.start + extent;
@@ -546,17 +747,17 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     let range = value.start + mark.start..value.start + mark.end;
     // A block text whose first line is beside its mark.
     if text[value.clone()].starts_with(['|', '>']) && end_of_lines(text, &line).is_some() {
-        return Some(Fault::new(range, message).with_help("begin the text on the line below"));
+        return Some(Fault::new(range, fault).with_advice(Advice::BeginBelow));
     }
     if goes_on {
-        return Some(Fault::new(range, message).with_help("put all of the text in quotes"));
+        return Some(Fault::new(range, fault).with_advice(Advice::QuoteAllLines));
     }
     // `{a: 1}tasks:` and `never tasks:` lack a line break rather than quotes.
     let written = &text[value.clone()];
     let is_whole = rewritten.starts_with(['"', '\'']) && !written.starts_with(['"', '\'']);
     let has_more = written.starts_with('{') || written.trim_end().ends_with(':');
     let is_certain = is_certain && (!is_whole || !has_more || is_template);
-    Some(Fault::new(range, message).with_cure(Rewrite { range: value, text: rewritten, is_certain, kind }))
+    Some(Fault::new(range, fault).with_rewrite(Rewrite { range: value, text: rewritten, is_certain, kind }))
 }
 
 /// The value in a line: behind its key, or behind its dash.
