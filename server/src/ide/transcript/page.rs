@@ -58,7 +58,7 @@ fn facts(evidence: &Evidence) -> String {
         evidence.context.version.as_ref().map(|version| format!("version {}", one_line(version))),
         evidence.duration_ms.map(|it| format!("took {}", duration(it))),
         evidence.usage.map(spent),
-        evidence.ended.map(|ended| ended_by(ended).to_owned()),
+        evidence.ended.filter(|_| evidence.exchange.is_none()).map(|ended| ended_by(ended).to_owned()),
     ];
     lines.into_iter().flatten().map(|line| format!("- {line}\n")).collect()
 }
