@@ -110,8 +110,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let snapshot = session.changes.look(About::Document(uri), move || {
         if let Some(open) = shared.state().open.get_mut(&at) {
             // A script may have changed without notice: what is recorded must be of what runs now.
-            open.place.files.forget();
-            open.analyzer.files_changed();
+            open.files_changed();
         }
         shared.captured(&at)
     });
@@ -532,8 +531,7 @@ impl Listener<'_> {
             let mut state = self.planned.session.state();
             let results = &self.planned.snapshot.results;
             for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
             }
         }
         self.with_results(|results| results.finished(&case.name, key));
