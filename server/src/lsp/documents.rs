@@ -196,7 +196,17 @@ impl Session {
             }
             state.openings += 1;
             let (opening, version) = (state.openings, now.version);
-            let open = Open { opening, version, document, edited_at: 0, analyzer, place, results, latest: None };
+            let open = Open {
+                opening,
+                version,
+                document,
+                edited_at: 0,
+                analyzer,
+                place,
+                results,
+                latest: None,
+                found: Arc::default(),
+            };
             state.strangers.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file == SpecFile::CliBench)
@@ -423,8 +433,7 @@ impl Session {
         let mut concerned = Vec::new();
         for (other, open) in &mut self.state().open {
             if other != uri && open.place.files.has_read(path) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
                 concerned.push(other.clone());
             }
         }
@@ -509,8 +518,7 @@ impl Session {
         let mut state = self.state();
         for uri in &concerned {
             if let Some(open) = state.open.get_mut(uri) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
             }
         }
         concerned

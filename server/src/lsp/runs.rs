@@ -142,8 +142,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let snapshot = session.changes.look(About::Document(uri), move || {
         if let Some(open) = shared.state().open.get_mut(&at) {
             // A script may have changed without notice: what is recorded must be of what runs now.
-            open.place.files.forget();
-            open.analyzer.files_changed();
+            open.files_changed();
         }
         shared.captured(&at)
     });

@@ -122,8 +122,7 @@ impl<'p> Listener<'p> {
             let mut state = self.planned.session.state();
             let results = &self.planned.snapshot.results;
             for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
             }
         }
         self.with_results(|results| results.finished(&case.name, key));
