@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use speclens_runner::{
-    event::{RunResult, SuiteResult},
+    event::RunResult,
     files::DiskFiles,
     report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step, slug},
 };
@@ -19,14 +19,11 @@ use speclens_schema::{
     },
     evidence::{Evidence, Only},
     files::Files,
-    suite::{Action, Case},
+    judge::Judged,
+    suite::{Action, Case, Suite},
 };
 
-use super::targets::{ReportKind, ReportTarget};
-use crate::cli::{
-    load::{Loaded, shown},
-    output,
-};
+use crate::write;
 
 /// The variable that names the directory of reports.
 const VARIABLE: &str = "CLAWSPEC_REPORT_DIR";
@@ -34,66 +31,93 @@ const VARIABLE: &str = "CLAWSPEC_REPORT_DIR";
 /// The directory of reports where nothing names another.
 const DEFAULT: &str = "reports";
 
-/// Writes the reports of what was run, and says where. Nothing is written unless the settings, the environment or the command
-/// line ask for reports.
-pub(super) fn write(loaded: &Loaded, result: &SuiteResult, targets: &[ReportTarget], now: &str) -> anyhow::Result<()> {
-    if loaded.report.suite.dialect != Dialect::ClawSpec {
-        return Ok(());
-    }
-    let files = loaded.workspace.files(&loaded.directory, &loaded.place);
-    let settings = lower::settings(&files);
-    let Some(directory) = directory(&loaded.directory, &settings, targets) else { return Ok(()) };
-    let contract = loaded.directory.join(&loaded.place).display().to_string();
-    let mut written = 0;
-    for case in &result.cases {
-        let of = &loaded.report.suite.cases[case.case];
-        let Some(subject) = subject_of(of, &files, &settings) else { continue };
-        for run in case.runs.iter().filter(|run| clawspec::is_reported(of, run)) {
-            let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(Only::Preconditions);
-            let Some(evidence) = run.evidence.get().filter(is_whole) else { continue };
-            let report = Report { subject: &subject, case: of, run, evidence: &evidence, contract: &contract, now };
-            report.write(&directory)?;
-            written += 1;
+/// Who asks for reports.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// Nobody but the settings and the environment: without a directory there, nothing is written.
+    BySettings,
+    /// Somebody who leaves the directory to the settings, the environment and the default.
+    Anywhere,
+    /// Somebody who names the directory.
+    In(&'a Path),
+}
+
+/// Writes the reports of a suite.
+#[derive(Debug)]
+pub struct Reports {
+    suite: Arc<Suite>,
+    root: PathBuf,
+    files: Arc<DiskFiles>,
+    settings: Config,
+    /// Where they go.
+    directory: PathBuf,
+}
+
+impl Reports {
+    /// Returns what writes the reports of a suite; `None` where nobody asks for any, or the suite is not one of ClawSpec. `root`
+    /// is the root of the workspace, whose files are seen from there.
+    pub fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
+        if suite.dialect != Dialect::ClawSpec {
+            return None;
         }
+        let settings = lower::settings(&**files);
+        let named = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
+        let named = named.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
+        let directory = match asked {
+            Asked::BySettings => root.join(named?),
+            Asked::Anywhere => root.join(named.as_deref().unwrap_or(DEFAULT)),
+            Asked::In(directory) => directory.to_owned(),
+        };
+        let (suite, files, root) = (Arc::clone(suite), Arc::clone(files), root.to_owned());
+        Some(Reports { suite, root, files, settings, directory })
     }
-    match written {
-        0 => {}
-        1 => output::remark(&format!("wrote 1 report to {}", shown(&directory))),
-        count => output::remark(&format!("wrote {count} reports to {}", shown(&directory))),
-    }
-    Ok(())
-}
 
-/// The directory that reports go to: as the command line says, else the environment, else the settings. Where only the
-/// command line asks for them, it may leave the directory to the default.
-fn directory(root: &Path, settings: &Config, targets: &[ReportTarget]) -> Option<PathBuf> {
-    let target = targets.iter().find(|target| target.kind == ReportKind::ClawSpec);
-    if let Some(directory) = target.and_then(|target| target.file.clone()) {
-        return Some(directory);
+    /// Where they go.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
-    let named = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
-    let named = named.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
-    named.or_else(|| target.map(|_| DEFAULT.to_owned())).map(|directory| root.join(directory))
-}
 
-/// What reports of a case are about. Where several targets end in the same name, the whole path tells them apart.
-fn subject_of(case: &Case, files: &DiskFiles, settings: &Config) -> Option<Subject> {
-    let subject = Subject::of(case)?;
-    let Action::Trigger(trigger) = &case.action else { return Some(subject) };
-    let target = trigger.target.trim_matches('/');
-    let is_shared = subject.workflow == last_step(target)
-        && settings.scenario_patterns().iter().flat_map(|pattern| files.glob(pattern).paths).any(|contract| {
-            let other = contract.split("/tests/").next().unwrap_or_default();
-            other != target && last_step(other) == subject.workflow
-        });
-    Some(if is_shared { Subject { workflow: slug(target), ..subject } } else { subject })
+    /// Writes the report of a run, and of each handing over in it. Returns how many it wrote: none where ClawSpec would leave
+    /// none. `now` is RFC 3339 in UTC.
+    pub fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
+        let case = &self.suite.cases[case];
+        let (Some(subject), Action::Trigger(trigger)) = (self.subject_of(case), &case.action) else { return Ok(0) };
+        let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(Only::Preconditions);
+        let evidence = run.evidence.get().filter(is_whole);
+        let Some(evidence) = evidence.filter(|_| clawspec::is_reported(case, run)) else { return Ok(0) };
+        let all: Vec<&Judged> = run.verdicts.iter().collect();
+        let handovers = clawspec::handovers(case, run).into_iter();
+        let handovers =
+            handovers.map(|(handover, results)| (Subject::of_handover(handover), handover.contract.as_str(), results));
+        let parts: Vec<_> = handovers.chain([(subject, trigger.contract.as_str(), all)]).collect();
+        for (subject, contract, results) in &parts {
+            let contract = self.root.join(contract).display().to_string();
+            let report = Report { subject, case, results, evidence: &evidence, contract: &contract, now };
+            report.write(&self.directory)?;
+        }
+        Ok(parts.len())
+    }
+
+    /// What reports of a case are about. Where several targets end in the same name, the whole path tells them apart.
+    fn subject_of(&self, case: &Case) -> Option<Subject> {
+        let subject = Subject::of(case)?;
+        let Action::Trigger(trigger) = &case.action else { return Some(subject) };
+        let target = trigger.target.trim_matches('/');
+        let patterns = || self.settings.scenario_patterns(self.files.scenario_patterns());
+        let is_shared = subject.workflow == last_step(target)
+            && patterns().iter().flat_map(|pattern| self.files.glob(pattern).paths).any(|contract| {
+                let other = contract.split("/tests/").next().unwrap_or_default();
+                other != target && last_step(other) == subject.workflow
+            });
+        Some(if is_shared { Subject { workflow: slug(target), ..subject } } else { subject })
+    }
 }
 
 /// A report that is about to be written.
 struct Report<'r> {
     subject: &'r Subject,
     case: &'r Case,
-    run: &'r RunResult,
+    results: &'r [&'r Judged],
     evidence: &'r Evidence,
     contract: &'r str,
     /// RFC 3339 in UTC.
@@ -111,7 +135,7 @@ impl Report<'_> {
         loop {
             let day = self.now.get(..DAY_LENGTH).unwrap_or_default();
             let path = directory.join(format!("{day}-{}-r{number}.yaml", self.subject.file_stem()));
-            match output::create_whole(&path, &self.text(number)) {
+            match write::create_whole(&path, &self.text(number)) {
                 // Another run was faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 result => return result.with_context(|| format!("cannot write {}", path.display())),
@@ -122,7 +146,7 @@ impl Report<'_> {
     fn text(&self, number: u64) -> String {
         let (started_at, completed_at) = (whole_seconds(&self.evidence.context.started), whole_seconds(self.now));
         let times = Times { started_at: &started_at, completed_at: &completed_at };
-        clawspec::render(self.subject, number, self.case, self.run, self.evidence, times, self.contract)
+        clawspec::render(self.subject, number, self.case, self.results, self.evidence, times, self.contract)
     }
 }
 

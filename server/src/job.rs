@@ -27,6 +27,7 @@ use speclens_schema::{
 };
 
 use crate::{
+    clawspec_reports::{Asked, Reports},
     trust,
     workspace::{SettingsFile, Workspace},
 };
@@ -128,6 +129,11 @@ impl Prepared {
         &self.settings
     }
 
+    /// Returns what writes reports in the form of ClawSpec, where somebody asks for them.
+    pub fn reports(&self, asked: Asked<'_>) -> Option<Reports> {
+        Reports::of(&self.suite, &self.directory, &self.files, asked)
+    }
+
     /// Returns the models that the suite may ask.
     pub fn models(&self) -> &Models {
         &self.models
@@ -175,7 +181,6 @@ pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }
 
-/// Where the traces of acts come from under these settings: nowhere, without a gateway.
 /// The gateway in force. Who names one on the command line wants that one, and no script in its place.
 fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
@@ -185,6 +190,7 @@ fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gate
     }
 }
 
+/// Where the traces of acts come from under these settings: nowhere, without a gateway.
 fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     let Some(gateway) = gateway else { return TraceSettings::default() };
     let directory = settings.directory.clone().unwrap_or_default();

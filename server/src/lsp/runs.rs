@@ -1,23 +1,16 @@
 //! Runs that the editor starts: from a lens, an action, or a command. A run goes on by itself; its
 //! progress and its results are reported as they come.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+mod following;
 
-use speclens_runner::{
-    book::Asked,
-    event::{Event, RunResult},
-    run::{Mode, Options, run},
-};
+use std::{collections::BTreeSet, sync::Arc};
+
+use speclens_runner::run::Mode;
 use speclens_schema::{
     json_schema::SpecFile,
     suite::{Case, Suite},
-    verdict::Status,
 };
-use tokio::{runtime::Handle, sync::mpsc};
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -27,13 +20,12 @@ use super::{
     whole::cases_in,
 };
 use crate::{
+    clawspec_reports,
     ide::runnable::Obstacle,
-    job::{self, Asker, Order, Prepared, Refusal},
-    results::{self, SuiteId},
+    job::{self, Asker, Order, Refusal},
+    results::SuiteId,
 };
-
-/// A client that has not answered by then is not waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+use following::Planned;
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -61,6 +53,14 @@ impl Deed {
         match self {
             Deed::Run { .. } => Mode::Live,
             Deed::Ask => Mode::Asking,
+        }
+    }
+
+    /// Whether the tests act, so that an earlier result of them is a thing of the past.
+    fn acts(&self) -> bool {
+        match self {
+            Deed::Run { .. } => true,
+            Deed::Ask => false,
         }
     }
 
@@ -134,7 +134,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let runtime = Handle::current();
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
-        runtime.spawn(planned.perform(cases, request.asked.cancel.clone()));
+        runtime.spawn(Arc::new(planned).perform(cases, request.asked.cancel.clone()));
         Ok(request.asked.number)
     });
     let begun = begun.await;
@@ -212,6 +212,8 @@ impl Request {
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
+        let reports = prepared.settings().clawspec.editor_reports && self.deed.acts();
+        let reports = reports.then(|| prepared.reports(clawspec_reports::Asked::Anywhere)).flatten();
         let planned = Planned {
             session: Arc::clone(&self.asked.session),
             uri: uri.clone(),
@@ -222,6 +224,7 @@ impl Request {
             progress,
             left_out: wanted - cases.len(),
             deed: self.deed.clone(),
+            reports: reports.map(Arc::new),
         };
         Ok((planned, cases))
     }
@@ -360,254 +363,4 @@ fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted)
             })
         }
     }
-}
-
-/// A run that is about to happen.
-struct Planned {
-    session: Arc<Session>,
-    uri: String,
-    snapshot: Snapshot,
-    suite: Arc<Suite>,
-    prepared: Prepared,
-    number: u32,
-    progress: lsp::ProgressToken,
-    /// How many of the tests that were asked for do not run.
-    left_out: usize,
-    deed: Deed,
-}
-
-impl Planned {
-    /// Whether the tests act, so that an earlier result of them is a thing of the past.
-    fn acts(&self) -> bool {
-        match self.deed {
-            Deed::Run { .. } => true,
-            Deed::Ask => false,
-        }
-    }
-
-    /// Asks the client for a place to show progress. One that does not answer must not hold up the run.
-    async fn may_show_progress(&self) -> bool {
-        let asked = self.session.client.create_work_done_progress(self.progress.clone());
-        matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
-    }
-
-    async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
-        let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
-        let suite = self.snapshot.place.suite(&self.uri);
-        let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
-        let job = self.prepared.job(book);
-        let options = Options {
-            observed_run: None,
-            mode: self.deed.mode(),
-            concurrency: Some(self.prepared.concurrency(None)),
-            cases: Some(cases.clone()),
-            models: self.deed.models().to_vec(),
-            help_modes: Vec::new(),
-            fail_fast: false,
-            given_up: false,
-            keep_directories: false,
-        };
-        let (events, mut happened) = mpsc::unbounded_channel();
-        let act = self.session.acting.begin();
-        let running = tokio::spawn(async move {
-            let _act = act;
-            run(job, options, cancel, events).await;
-        });
-        let mut listener = Listener {
-            planned: &self,
-            shows_progress,
-            attempts: 0,
-            done: 0,
-            passed: 0,
-            cancelled: 0,
-            last: None,
-            under_way: Vec::new(),
-        };
-        while let Some(event) = happened.recv().await {
-            listener.event(event).await;
-        }
-        if let Err(error) = running.await {
-            tracing::error!("the run ended early: {error}");
-        }
-        listener.end(self.left_out).await;
-        self.session.state().runs.remove(&self.number);
-        self.session.analyse_suite(&self.snapshot.results);
-    }
-}
-
-/// Passes on the events of a run.
-struct Listener<'p> {
-    planned: &'p Planned,
-    shows_progress: bool,
-    attempts: usize,
-    done: usize,
-    passed: usize,
-    /// How many attempts were cancelled, before or after they began.
-    cancelled: usize,
-    /// What became of the attempt that ended last.
-    last: Option<(usize, Arc<RunResult>)>,
-    /// The cases of attempts that began and have not ended.
-    under_way: Vec<usize>,
-}
-
-impl Listener<'_> {
-    async fn event(&mut self, event: Event) {
-        match event {
-            Event::Started { attempts } => {
-                self.attempts = attempts;
-                self.report(lsp_begin(attempts)).await;
-            }
-            Event::AttemptStarted { case, subject, .. } => {
-                let name = &self.planned.suite.cases[case].name;
-                self.under_way.push(case);
-                self.with_results(|results| results.started(name, &subject));
-            }
-            Event::TurnStarted { case, subject, turn, turns, .. } => {
-                let name = &self.planned.suite.cases[case].name;
-                let by = if self.attempts > 1 { format!(" by {subject}") } else { String::new() };
-                let message = format!("{}/{} {name}{by}, turn {turn} of {turns}", self.done, self.attempts);
-                self.report(serde_json::json!({"kind": "report", "message": message})).await;
-                // The state of the test is the same as before.
-                return;
-            }
-            Event::AttemptFinished { case, run } => {
-                if run.is_left_out() {
-                    self.attempts -= 1;
-                    self.ended(case);
-                    return;
-                }
-                let cancelled = was_cancelled(&run);
-                self.done += usize::from(!cancelled);
-                self.cancelled += usize::from(cancelled);
-                self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
-                let name = &self.planned.suite.cases[case].name;
-                self.ended(case);
-                // One that was cancelled before it began does not end the running of another.
-                if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
-                    self.under_way.swap_remove(begun);
-                    self.with_results(|results| {
-                        results.stopped(name);
-                        // What is recorded stays as it was where only a question was cancelled.
-                        if cancelled && self.planned.acts() {
-                            results.was_cancelled(name);
-                        }
-                    });
-                }
-                self.keep(case, &run);
-                self.last = Some((case, Arc::clone(&run)));
-                if !cancelled {
-                    let message = format!("{}/{} {name}", self.done, self.attempts);
-                    let percentage = self.done * 100 / self.attempts.max(1);
-                    let report = serde_json::json!({"kind": "report", "message": message, "percentage": percentage});
-                    self.report(report).await;
-                }
-            }
-            Event::Waiting { case } => {
-                let name = &self.planned.suite.cases[case].name;
-                let message = format!("{}/{} {name} waits for another run", self.done, self.attempts);
-                self.report(serde_json::json!({"kind": "report", "message": message})).await;
-                return;
-            }
-            Event::Note { message } => {
-                self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;
-            }
-            Event::Finished(_) => return,
-        }
-        self.planned.session.analyse_suite(&self.planned.snapshot.results);
-    }
-
-    /// An attempt of a case does not run any longer.
-    fn ended(&self, case: usize) {
-        if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
-            running.ended(&self.planned.suite.cases[case].name);
-        }
-    }
-
-    fn keep(&self, case: usize, run: &RunResult) {
-        let case = &self.planned.suite.cases[case];
-        let Some(key) = run.key.as_ref() else { return };
-        let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
-        if *key != asked.key() {
-            // The files that the command names are others than those that were seen when the run was planned.
-            let mut state = self.planned.session.state();
-            let results = &self.planned.snapshot.results;
-            for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
-            }
-        }
-        self.with_results(|results| results.finished(&case.name, key));
-    }
-
-    fn with_results(&self, change: impl FnOnce(&mut results::Results)) {
-        change(&mut self.planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    async fn end(&self, left_out: usize) {
-        // Attempts that were cut off do not run any longer.
-        for case in &self.under_way {
-            let name = &self.planned.suite.cases[*case].name;
-            self.with_results(|results| {
-                results.stopped(name);
-                if self.planned.acts() {
-                    results.was_cancelled(name);
-                }
-            });
-        }
-        let mut message = match self.cancelled {
-            0 => format!("{} of {} passed", self.passed, self.attempts),
-            count => format!("cancelled: {} of {} passed, {count} not finished", self.passed, self.attempts),
-        };
-        if left_out > 0 && self.attempts > 1 {
-            message.push_str(&format!(", {left_out} left out"));
-        }
-        if !self.planned.snapshot.abilities.shows_lenses {
-            self.show_result(&message);
-        }
-        self.report(serde_json::json!({"kind": "end", "message": message})).await;
-    }
-
-    /// Says what came of the run where no lens shows it. `counts` says so of several attempts.
-    fn show_result(&self, counts: &str) {
-        let kind = match self.passed == self.attempts {
-            true => lsp::MessageType::Info,
-            false => lsp::MessageType::Warning,
-        };
-        let message = match &self.last {
-            Some((case, run)) if self.attempts == 1 => {
-                let name = &self.planned.suite.cases[*case].name;
-                match run.status {
-                    Status::Pass | Status::Warn => format!("`{name}` passed"),
-                    Status::Fail => format!("`{name}` failed"),
-                    Status::Skip => format!("`{name}` was skipped"),
-                    Status::Unknown if was_cancelled(run) => format!("`{name}` was cancelled"),
-                    Status::Unknown => format!("`{name}` is unknown"),
-                    Status::Error => match &run.absence {
-                        Some(absence) => format!("the run of `{name}` broke: {}", absence.message),
-                        None => format!("`{name}` failed"),
-                    },
-                }
-            }
-            Some(_) | None => counts.to_owned(),
-        };
-        self.planned.session.show_message(kind, &message);
-    }
-
-    async fn report(&self, value: serde_json::Value) {
-        if self.shows_progress {
-            let params = lsp::ProgressParams { token: self.planned.progress.clone(), value };
-            self.planned.session.client.send_notification::<lsp::ProgressNotification>(params).await;
-        }
-    }
-}
-
-fn lsp_begin(attempts: usize) -> serde_json::Value {
-    let message = if attempts == 1 { "1 test".to_owned() } else { format!("{attempts} attempts") };
-    serde_json::json!({"kind": "begin", "title": "speclens", "message": message, "cancellable": true, "percentage": 0})
-}
-
-fn was_cancelled(run: &RunResult) -> bool {
-    use speclens_runner::event::AbsenceKind;
-    use speclens_schema::evidence::RunErrorKind;
-    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
 }
