@@ -17,7 +17,6 @@ use crate::{
     document::Pointer,
     evidence::{Concealed, Evidence, Usage},
     mask::Secrets,
-    problem::Severity,
     suite::Subject,
     verdict::{Status, Verdict},
 };
@@ -65,15 +64,6 @@ impl ScalarRules {
 }
 
 impl Dialect {
-    /// Returns how bad it is that the program the format comes from rejects a file, or reads it differently: bad where only
-    /// that program can run it, and worth a hint where speclens runs it.
-    pub fn upstream_severity(self) -> Severity {
-        match self {
-            Dialect::KindLm => Severity::Hint,
-            Dialect::CliBench | Dialect::ClawSpec => Severity::Warning,
-        }
-    }
-
     /// The format's name as reports write it.
     pub fn as_str(self) -> &'static str {
         match self {

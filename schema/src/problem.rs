@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{dialect::Dialect, document::Pointer, shape::Place};
+use crate::{document::Pointer, shape::Place};
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -231,11 +231,6 @@ impl Problem {
             fixes: Vec::new(),
             is_for_compat: false,
         }
-    }
-
-    /// Returns a fact about the version of the program that a format comes from.
-    pub fn upstream(dialect: Dialect, at: Pointer, range: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::new(Code::UpstreamDiffers, at, range, message).with_severity(dialect.upstream_severity())
     }
 
     /// Returns the same problem, reported only where the settings name the program of the format under `compat`.
@@ -497,9 +492,8 @@ codes! {
     /// most likely part of it.
     AmbiguousScalar = "ambiguous-scalar", Hint;
     /// The version of ClawSpec, KindLM or cli-bench that speclens knows rejects the file, or reads it differently. Reported
-    /// once for a file: as a warning where only that program can run it, as a hint where speclens runs it. `compat` in
-    /// `speclens.yaml` names the programs that have to read the files: for these it is an error.
-    UpstreamDiffers = "upstream-differs", Warning;
+    /// once for a file. `compat` in `speclens.yaml` names the programs that have to read the files: for these it is an error.
+    UpstreamDiffers = "upstream-differs", Hint;
     /// A setting, or a comment for speclens, that does not exist or has a wrong value. In `speclens.yaml` it is an error: no
     /// suite runs until it is corrected, because its results could not be relied on.
     InvalidSetting = "invalid-setting", Warning;
