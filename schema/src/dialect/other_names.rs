@@ -366,7 +366,7 @@ fn rename(
         problem.severity = Severity::Error;
     }
     let is_claim = validate::is_claim(whole, node, &parent);
-    validate::rename_key(problem, mapping, field, dialect.filter(|_| is_claim));
+    crate::rules::unknown_key::rename_key(problem, mapping, field, dialect.filter(|_| is_claim));
     Some(parent.key(name))
 }
 

@@ -426,6 +426,7 @@ mod tests {
         cure::{adapted, replaced},
         dialect::ScalarRules,
         document::{Document, Pointer},
+        faults,
     };
 
     /// What a move makes of a text, with both line ends.
@@ -440,7 +441,7 @@ mod tests {
             let new = edits.map(|edits| replaced(&text, &edits));
             assert_eq!(new, expected);
             if let Some(new) = new {
-                assert_eq!(Document::read(&new, ScalarRules::Yaml12).problems(), []);
+                assert_eq!(faults::problems(&Document::read(&new, ScalarRules::Yaml12)), []);
             }
         }
     }

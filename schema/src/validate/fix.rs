@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Another name for a key. Only what is surely a slip may be put right unseen.
-pub(super) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
+pub(crate) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
     let (title, edits) = (rename_title(name), vec![Edit::new(key, scalar(name))]);
     if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
 }
@@ -30,18 +30,18 @@ pub(crate) fn split_into(items: usize) -> String {
 }
 
 /// Another text in place of a node, beyond doubt.
-pub(super) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
+pub(crate) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::safe(title, vec![Edit::new(range, text)])
 }
 
 /// Another text in place of a node, likely what is meant.
-pub(super) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
+pub(crate) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::guess(title, vec![Edit::new(range, text)])
 }
 
 /// A key that is missing, with a value to begin with, behind those that are before it in `order`. `None` where the mapping's
 /// layout is unusual.
-pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape, order: &[&str]) -> Option<Fix> {
+pub(crate) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape, order: &[&str]) -> Option<Fix> {
     let mapping = mapping.resolved();
     if mapping.is_through_alias() || mapping.shape() != NodeShape::Mapping {
         return None;
@@ -55,7 +55,7 @@ pub(super) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape, order: &[&
 }
 
 /// The edit that puts a line with a new key into a mapping: behind the last of the entries that are before it in `order`.
-pub(super) fn in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Edit> {
+pub(crate) fn in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Edit> {
     let place = |key: &str| order.iter().position(|known| *known == key);
     let own = place(key);
     let is_later = |entry: &EntryRef<'_>| place(&entry.key.key_text()).is_some_and(|it| Some(it) > own);
@@ -68,7 +68,7 @@ pub(super) fn in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&st
 }
 
 /// The edit that puts a line before the first entry of a mapping.
-pub(super) fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
+pub(crate) fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
     let text = mapping.document().text();
     let range = mapping.own_range();
     let Some(first) = mapping.entries().next() else {
@@ -94,7 +94,7 @@ fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
 }
 
 /// The text in quotes, where a text is wanted and something else was written.
-pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
     let quoted = Value::from(text).to_string();
     (!node.resolved().is_through_alias())
@@ -103,7 +103,7 @@ pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
 
 /// What was meant by a text, where a number or a boolean is wanted: what stands between quotes, or what looks like a
 /// number to people and is none for YAML.
-pub(super) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
+pub(crate) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
     let text = node.as_str()?.trim();
     let number = |is_whole: bool| {
         let octal = text.strip_prefix("0o").and_then(|digits| i64::from_str_radix(digits, 8).ok());
@@ -131,7 +131,7 @@ pub(super) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
 }
 
 /// The number or the boolean that was meant.
-pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
+pub(crate) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     let text = literal(node, kind)?;
     // `0200` in quotes may be meant with its zero, which a number does not keep.
     let is_padded =
@@ -141,13 +141,13 @@ pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
 }
 
 /// Edits that give a value the shape that its key needs, and whether they do so beyond doubt.
-pub(super) struct Reshaped {
-    pub(super) edits: Vec<Edit>,
-    pub(super) is_sure: bool,
+pub(crate) struct Reshaped {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) is_sure: bool,
 }
 
 /// What a renamed key needs of its value. `None` where no shape can be given to it.
-pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
+pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     if value.shape() == NodeShape::Scalar && member.kind() == Type::List && !value.is_null() && value.alias().is_none()
     {
         let fix = listed(value, member.item().as_ref())?;
@@ -182,7 +182,7 @@ fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
 }
 
 /// Items whose dashes lack the blank behind them: `-exit_code: 0` is a key.
-pub(super) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
     let keys: Vec<Range<usize>> = node.entries().map(|entry| entry.key.range()).collect();
     let text = node.document().text();
     let lacks_blank = |key: &Range<usize>| {
@@ -197,7 +197,7 @@ pub(super) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
 }
 
 /// Items of texts whose dashes lack the blank behind them: `-smoke` below its key is a text, and lines of them are one.
-pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     if node.style() != Some(Style::Plain) || node.resolved().is_through_alias() {
         return None;
     }
@@ -219,22 +219,22 @@ pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
 }
 
 /// A scalar in place of a mapping, as the one field that the mapping needs, or has.
-pub(super) struct ShortForm {
-    pub(super) text: String,
+pub(crate) struct ShortForm {
+    pub(crate) text: String,
     /// Whether nothing else can be meant: neither a number of another unit, nor a text that denies what it names.
     is_sure: bool,
 }
 
 impl ShortForm {
     /// The fix that writes `text`, in which the form is, in place of a node.
-    pub(super) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
+    pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
         let title = format!("write `{text}`");
         if self.is_sure { replace(node.own_range(), text, title) } else { guess(node.own_range(), text, title) }
     }
 }
 
 /// The mapping that is meant by a scalar.
-pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
+pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
     if shape.kind() != Type::Mapping || node.is_null() || !is_own_line(node) || node.tag().is_some() {
         return None;
     }
@@ -271,7 +271,7 @@ fn is_own_line(node: NodeRef<'_>) -> bool {
 }
 
 /// Whether a mapping may be what a shape describes: one of its keys is known there. Anything else may.
-pub(super) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
+pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
     if node.text() == Some("") {
         return false;
     }
@@ -282,7 +282,7 @@ pub(super) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
 }
 
 /// The only item of a list, which is a mapping, without the list.
-pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
     let mut items = list.items();
     let item = items.next().filter(|item| items.next().is_none() && item.shape() == NodeShape::Mapping)?;
     if list.resolved().is_through_alias() || [list, item].iter().any(|it| it.alias().is_some() || it.anchor().is_some())
@@ -303,7 +303,7 @@ pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
 }
 
 /// A line that holds `: ` and was meant as a text: `- Total: 5`.
-pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
     let mut entries = node.entries();
     let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
     let text = node.document().text();
@@ -320,7 +320,7 @@ pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
 }
 
 /// The only item of a list, which is a scalar, on the line of the key without its dash.
-pub(super) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
     let mut items = list.items();
     let item = items.next().filter(|item| items.next().is_none() && !item.is_null() && is_own_line(*item))?;
     item.scalar()?;
@@ -396,7 +396,7 @@ fn holds_names(shape: &Shape) -> bool {
 const LONGEST_SHOWN: usize = 60;
 
 /// A single value as a list.
-pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
+pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !crate::rewrite::is_flow(node) {
         return dashed_item(node);
     }
@@ -423,7 +423,7 @@ pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
 
 /// An item of a list with several keys, as items with one key each. Only for block style, where each key has
 /// lines of its own.
-pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn split(item: NodeRef<'_>) -> Option<Fix> {
     if item.resolved().is_through_alias() || item.shape() != NodeShape::Mapping {
         return None;
     }
@@ -502,8 +502,31 @@ fn without_placeholders(example: &Value) -> Value {
 }
 
 /// The choice that an author most likely means.
-pub(super) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
+pub(crate) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
     let names = choices.iter().filter_map(|choice| choice.value.as_str());
     // A version is another version, not a slip of the keys.
     crate::words::nearest(node.text()?, names.filter(|name| name.contains(char::is_alphabetic)))
+}
+
+/// Whether a value, given the shape that a new key wants, is one that the key can have.
+pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
+    let Some(shaped) = reshaped(value, member).filter(|_| !value.is_null()) else { return false };
+    let is_text = |shape: &Shape, node: NodeRef<'_>| {
+        node.as_str().is_some_and(|text| !text.is_empty() && shape.admits_text(text))
+    };
+    match (member.kind(), value.shape()) {
+        (_, NodeShape::Dangling) => false,
+        (Type::Any, _) => true,
+        (Type::Text, NodeShape::Scalar) => is_text(member, value),
+        (Type::Integer, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_))),
+        (Type::Number, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))),
+        (Type::Boolean, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Bool(_))),
+        (Type::List, NodeShape::Scalar) => {
+            !shaped.edits.is_empty() && member.item().is_some_and(|item| is_text(&item, value))
+        }
+        (Type::List, shape) => shape == NodeShape::Sequence,
+        (Type::Mapping, shape) => shape == NodeShape::Mapping,
+        (Type::Text, NodeShape::Sequence) => value.items().all(|item| is_text(member, item)),
+        (Type::Text | Type::Integer | Type::Number | Type::Boolean, _) => false,
+    }
 }

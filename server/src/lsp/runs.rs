@@ -1,31 +1,41 @@
 //! Runs that the editor starts: from a lens, an action, or a command. A run goes on by itself; its
 //! progress and its results are reported as they come.
 
-mod following;
+mod listener;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use speclens_runner::run::Mode;
+use speclens_runner::{
+    event::SuiteResult,
+    run::{Mode, Options, run},
+};
 use speclens_schema::{
     json_schema::SpecFile,
     suite::{Case, Suite},
 };
-use tokio::runtime::Handle;
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     changes::About,
-    session::{Running, Session, Snapshot, Starting},
+    session::{Captured, Running, Session, Snapshot, Starting},
     whole::cases_in,
 };
 use crate::{
-    clawspec_reports,
+    clawspec_reports::{Asked, Reports},
     ide::runnable::Obstacle,
-    job::{self, Asker, Order, Refusal},
-    results::SuiteId,
+    job::{self, Asker, Order, Prepared, Refusal},
+    results::{self, SuiteId},
 };
-use following::Planned;
+
+use listener::Listener;
+
+/// A client that has not answered by then is not waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -46,6 +56,10 @@ pub(super) enum Deed {
     },
     /// Judges are asked about what is recorded of them.
     Ask,
+    /// What must hold before they start is looked at; nothing is started.
+    Preconditions,
+    /// What their targets have left by now is judged; nothing is started.
+    Judge,
 }
 
 impl Deed {
@@ -53,21 +67,31 @@ impl Deed {
         match self {
             Deed::Run { .. } => Mode::Live,
             Deed::Ask => Mode::Asking,
-        }
-    }
-
-    /// Whether the tests act, so that an earlier result of them is a thing of the past.
-    fn acts(&self) -> bool {
-        match self {
-            Deed::Run { .. } => true,
-            Deed::Ask => false,
+            Deed::Preconditions => Mode::Preconditions,
+            Deed::Judge => Mode::Present,
         }
     }
 
     fn models(&self) -> &[String] {
         match self {
             Deed::Run { models } => models,
-            Deed::Ask => &[],
+            Deed::Ask | Deed::Preconditions | Deed::Judge => &[],
+        }
+    }
+
+    /// Whether ClawSpec leaves reports of it.
+    fn is_reported(&self) -> bool {
+        match self {
+            Deed::Run { .. } | Deed::Judge => true,
+            Deed::Ask | Deed::Preconditions => false,
+        }
+    }
+
+    /// Whether what comes of it is a result of the tests.
+    fn has_results(&self) -> bool {
+        match self {
+            Deed::Run { .. } | Deed::Ask | Deed::Judge => true,
+            Deed::Preconditions => false,
         }
     }
 }
@@ -102,9 +126,26 @@ impl Refused {
     }
 }
 
-/// Begins a run of a document as it is in the editor when this is called, saved or not. Returns its number once it has
-/// begun. What it takes to decide is done by the threads for requests; a request that is dropped wants no run.
-pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<u32, Refused> {
+/// A run that has begun.
+#[derive(Debug)]
+pub(super) struct Begun {
+    /// Its number.
+    pub number: u32,
+    /// What came of it, once it has ended.
+    pub ended: oneshot::Receiver<End>,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub(super) struct End {
+    /// The suite as it was.
+    pub suite: Arc<Suite>,
+    /// What came of its tests.
+    pub result: Arc<SuiteResult>,
+}
+
+/// Begins a run of a document as it is in the editor when this is called, saved or not, and returns once it has begun. What it takes to decide is done by the threads for requests; a request that is dropped wants no run.
+pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<Begun, Refused> {
     let asked = Asking::begin(session, uri, &wanted);
     let (shared, at) = (Arc::clone(session), uri.to_owned());
     let snapshot = session.changes.look(About::Document(uri), move || {
@@ -119,23 +160,25 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let Ok(Some(snapshot)) = snapshot.await else {
         return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
     };
-    if !snapshot.place.has_tests() {
-        return Err(Refused::warning(match snapshot.place.file.has_cases() {
+    let place = snapshot.place();
+    if !place.has_tests() {
+        return Err(Refused::warning(match place.file.has_cases() {
             true => "this document was never saved: save it, then run it",
-            false if snapshot.place.file == SpecFile::Script => "this file plays a model and holds no tests",
-            false if snapshot.place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
+            false if place.file == SpecFile::Script => "this file plays a model and holds no tests",
+            false if place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
             false => "this file holds no tests",
         }));
     }
     if let Some(starting) = session.state().starting.get_mut(&asked.number) {
-        starting.suite = Some(snapshot.place.suite(uri));
+        starting.suite = Some(place.suite(uri));
     }
     let request = Request { asked, uri: uri.to_owned(), wanted, deed, snapshot };
     let runtime = Handle::current();
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
-        runtime.spawn(Arc::new(planned).perform(cases, request.asked.cancel.clone()));
-        Ok(request.asked.number)
+        let (sender, ended) = oneshot::channel();
+        runtime.spawn(Arc::new(planned).perform(cases, request.asked.cancel.clone(), sender));
+        Ok(Begun { number: request.asked.number, ended })
     });
     let begun = begun.await;
     withdrawn.disarm();
@@ -173,7 +216,7 @@ struct Request {
     uri: String,
     wanted: Wanted,
     deed: Deed,
-    snapshot: Snapshot,
+    snapshot: Captured,
 }
 
 impl Request {
@@ -212,8 +255,8 @@ impl Request {
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
-        let reports = prepared.settings().clawspec.editor_reports && self.deed.acts();
-        let reports = reports.then(|| prepared.reports(clawspec_reports::Asked::Anywhere)).flatten();
+        let is_reported = prepared.settings().clawspec.editor_reports && self.deed.is_reported();
+        let reports = is_reported.then(|| prepared.reports(Asked::Anywhere)).flatten();
         let planned = Planned {
             session: Arc::clone(&self.asked.session),
             uri: uri.clone(),
@@ -361,6 +404,108 @@ fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted)
                 Some(_) => Refused::warning("no test of this file can be run: the lines above the tests say why"),
                 None => Refused::warning("this file has no tests"),
             })
+        }
+    }
+}
+
+/// A run that is about to happen.
+struct Planned {
+    session: Arc<Session>,
+    uri: String,
+    snapshot: Snapshot,
+    suite: Arc<Suite>,
+    prepared: Prepared,
+    number: u32,
+    progress: lsp::ProgressToken,
+    /// How many of the tests that were asked for do not run.
+    left_out: usize,
+    deed: Deed,
+    /// What writes reports in the form of ClawSpec, where the settings want them of an editor.
+    reports: Option<Arc<Reports>>,
+}
+
+impl Planned {
+    /// Whether the tests act, so that an earlier result of them is a thing of the past.
+    fn acts(&self) -> bool {
+        match self.deed {
+            Deed::Run { .. } => true,
+            Deed::Ask | Deed::Preconditions | Deed::Judge => false,
+        }
+    }
+
+    /// Asks the client for a place to show progress. One that does not answer must not hold up the run.
+    async fn may_show_progress(&self) -> bool {
+        let asked = self.session.client.create_work_done_progress(self.progress.clone());
+        matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
+    }
+
+    /// Runs the tests. When it returns, nothing of the run is under way, even if following it went wrong.
+    async fn perform(self: Arc<Self>, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
+        let (planned, token) = (Arc::clone(&self), cancel.clone());
+        self.supervise(&cancel, async move { planned.follow(cases, token, ended).await }).await;
+    }
+
+    /// Waits until a run was followed to its end, or until that went wrong, and clears up.
+    async fn supervise(&self, cancel: &CancellationToken, follow: impl Future<Output = ()> + Send + 'static) {
+        if let Err(error) = tokio::spawn(follow).await {
+            // Nobody would see what becomes of the tests that are left.
+            cancel.cancel();
+            tracing::error!("following the run failed: {error}");
+            let message =
+                "the run was ended by a defect of speclens: its log says more; results up to then are recorded";
+            self.session.show_message(lsp::MessageType::Error, message);
+            if self.snapshot.abilities.progress {
+                self.report_progress(serde_json::json!({"kind": "end", "message": "ended early"})).await;
+            }
+        }
+        self.clear();
+    }
+
+    /// The run is no longer under way.
+    fn clear(&self) {
+        self.session.state().runs.remove(&self.number);
+        self.session.analyse_suite(&self.snapshot.results);
+    }
+
+    async fn report_progress(&self, value: serde_json::Value) {
+        let params = lsp::ProgressParams { token: self.progress.clone(), value };
+        self.session.client.send_notification::<lsp::ProgressNotification>(params).await;
+    }
+
+    async fn follow(&self, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
+        let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
+        let suite = self.snapshot.place.suite(&self.uri);
+        let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
+        let job = self.prepared.job(book);
+        let options = Options {
+            observed_run: None,
+            mode: self.deed.mode(),
+            concurrency: Some(self.prepared.concurrency(None)),
+            cases: Some(cases.clone()),
+            models: self.deed.models().to_vec(),
+            help_modes: Vec::new(),
+            fail_fast: false,
+            given_up: false,
+            keep_directories: false,
+        };
+        let (events, mut happened) = mpsc::unbounded_channel();
+        let act = self.session.acting.begin();
+        let running = tokio::spawn(async move {
+            let _act = act;
+            run(job, options, cancel, events).await
+        });
+        let mut listener = Listener::of(self, shows_progress);
+        while let Some(event) = happened.recv().await {
+            listener.event(event).await;
+        }
+        let result = running.await;
+        listener.end(self.left_out).await;
+        // Who waits for the end may ask at once what is under way.
+        self.clear();
+        match result {
+            // Who started it may not be interested.
+            Ok(result) => drop(ended.send(End { suite: Arc::clone(&self.suite), result })),
+            Err(error) => tracing::error!("the run ended early: {error}"),
         }
     }
 }

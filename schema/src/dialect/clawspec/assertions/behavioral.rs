@@ -9,6 +9,7 @@ use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
     evidence::{Address, Capture, Context, FilesNeed, Need, ResponseNeed},
     mask::HIDDEN,
+    verdict::FilePlace,
     words::{Artifact, PythonPattern, RunText},
 };
 
@@ -158,22 +159,25 @@ impl AssertionType for LogEntry {
             Some(None) => row,
             None => row.unless(log.doubt),
         };
+        let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);
         Ok(match (found, self.absent) {
-            (Some(_), false) => Row::pass("pattern"),
+            (Some(found), false) => Row::pass("pattern").found_at("found here", Some(place(found))),
             (None, true) => open(Row::pass("pattern")),
             (Some(found), true) => {
                 Row::fail("pattern", mismatch("Pattern was present", format!("no line with {pattern}"), line(found)))
+                    .with_places([("found here".to_owned(), place(found))])
             }
             (None, false) => {
                 let lines = whole.map_or_else(|| log.text.lines().count(), |whole| whole.lines);
                 let actual = format!("{lines} lines without it");
                 let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
                 let close = crate::check::text::closest_line(log.text, &pattern);
-                mismatch.help = close
-                    .map(|line| format!("the closest line is {}: {}", line.number, line.text))
-                    .into_iter()
-                    .collect();
-                open(Row::fail("pattern", mismatch))
+                let near = close.as_ref().map(|line| {
+                    ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.text, line.number - 1))
+                });
+                let help = close.map(|line| format!("the closest line is {}: {}", line.number, line.text));
+                mismatch.help = help.into_iter().collect();
+                open(Row::fail("pattern", mismatch).with_places(near))
             }
         })
     }
