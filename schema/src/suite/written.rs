@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::{ActionKind, Phase};
 use crate::{
-    dialect::Dialect,
     document::{Document, NodeRef, Pointer, Scalar},
     json_schema::SpecFile,
     validate::Definition,
@@ -83,12 +82,7 @@ pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
 fn item(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
     let name = name_of_item(file, node)?;
     let is_kindlm = file == SpecFile::KindLm;
-    let does = match file.dialect()? {
-        Dialect::KindLm if node.get("prompt").is_some() && node.get("command").is_none() => ActionKind::Prompt,
-        Dialect::KindLm => ActionKind::Command,
-        Dialect::CliBench => ActionKind::Agent,
-        Dialect::ClawSpec => ActionKind::Trigger,
-    };
+    let does = file.dialect()?.format().act_of(node);
     let skip = is_kindlm && node.get("skip").and_then(NodeRef::scalar) == Some(Scalar::Bool(true));
     Some(WrittenCase { name: Cow::Borrowed(name), node, at, skip, does })
 }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range};
 use speclens_schema::{
     cure,
     dialect::GateOutcome,
-    document::{LineColumn, Pointer},
+    document::{LineColumn, Pointer, Step},
     judge::Judged,
     problem::{Fix, Problem},
     suite::Case,
@@ -235,7 +235,10 @@ fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
     if !source.secrets.contains_secret(pointer.as_str()) {
         return pointer.clone();
     }
-    pointer.steps().fold(Pointer::root(), |at, step| at.key(&source.secrets.mask(&step)))
+    pointer.steps().fold(Pointer::root(), |at, step| match step {
+        Step::Key(key) => at.key(&source.secrets.mask(&key)),
+        Step::Index(index) => at.index(index),
+    })
 }
 
 fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {
