@@ -144,7 +144,8 @@ pub struct GateReport {
 }
 
 impl Gates {
-    pub(crate) fn of(gates: impl Gate + 'static) -> Gates {
+    /// The gates of a format.
+    pub fn of(gates: impl Gate + 'static) -> Gates {
         Gates(Some(Arc::new(gates)))
     }
 

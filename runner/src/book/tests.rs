@@ -72,7 +72,7 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         dialect: Dialect::KindLm,
         name: None,
         cases: vec![Arc::new(case)],
-        gates: Gates::None,
+        gates: Gates::default(),
         concurrency: 1,
         inputs: BTreeMap::new(),
         scaffolds: BTreeMap::new(),
