@@ -9,7 +9,7 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
-    problem::{Problem, Severity},
+    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::Definition,

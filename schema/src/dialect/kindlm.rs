@@ -23,7 +23,7 @@ use crate::{
     evidence::{Capture, Concealed, Evidence, Usage},
     files::Files,
     json_schema::SpecFile,
-    problem::{Problem, Severity},
+    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
