@@ -17,6 +17,7 @@ use std::{
 };
 
 use speclens_schema::{
+    dialect::clawspec::config::Config,
     files::{FileKind, Files, Lead, digest},
     suite::Inputs,
 };
@@ -487,6 +488,10 @@ impl Files for DiskFiles {
                 })
             },
         )
+    }
+
+    fn scenario_patterns(&self) -> Option<Vec<String>> {
+        Config::patterns_in(&env::var(Config::PATTERNS_VARIABLE).ok()?)
     }
 
     fn declared(&self) -> Inputs {

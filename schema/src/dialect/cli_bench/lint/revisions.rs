@@ -1,7 +1,6 @@
 //! What the revisions of the documentation say differently.
 
 use crate::{
-    dialect::Dialect,
     problem::{Code, Problem, Severity},
     spot::Spot,
 };
@@ -10,7 +9,7 @@ use crate::{
 pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(modes) = root.get("help_modes") {
         let message = "later versions of cli-bench have no key `help_modes`";
-        let problem = Problem::upstream(Dialect::CliBench, modes.at.clone(), modes.head(), message);
+        let problem = Problem::new(Code::UpstreamDiffers, modes.at.clone(), modes.head(), message);
         problems.push(problem.with_note("they give a model the name of the program and the intent"));
     }
     let providers = root.get("providers");
@@ -35,9 +34,7 @@ pub(super) fn lint_task(task: &Spot<'_>, problems: &mut Vec<Problem>) {
         if let Some(field) = task.get(key) {
             let before = "the documentation of cli-bench has no such key for a task:";
             let problem = Problem::naming(Code::UpstreamDiffers, field.at.clone(), field.head(), before, key);
-            problems.push(
-                problem.with_severity(Dialect::CliBench.upstream_severity()).with_note("cli-bench may ignore it"),
-            );
+            problems.push(problem.with_note("cli-bench may ignore it"));
         }
     }
 }
