@@ -233,12 +233,13 @@ impl Analyzer {
     /// What the schema finds wrong, in the words of the format.
     fn validate(&self, node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
         let mut problems = validate_node(node, definition);
+        if self.file.dialect() == Some(Dialect::CliBench) {
+            cli_bench::lint::slips(node, definition, &mut problems);
+        }
+        other_names::lint(node, definition, &mut problems);
         match self.file.dialect() {
             Some(Dialect::CliBench) => cli_bench::lint::refine(node, definition, &mut problems),
-            Some(Dialect::KindLm) => {
-                other_names::lint(node, definition, &mut problems);
-                kindlm::lint::refine(node, definition, &mut problems);
-            }
+            Some(Dialect::KindLm) => kindlm::lint::refine(node, definition, &mut problems),
             None | Some(Dialect::ClawSpec) => {}
         }
         problems

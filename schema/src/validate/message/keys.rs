@@ -401,15 +401,22 @@ pub(crate) fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> b
     places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))
 }
 
-/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion.
-pub(crate) fn rename_key(problem: &mut Problem, mapping: NodeRef<'_>, field: &Field, dialect: Option<Dialect>) {
+/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion, `sure`
+/// is whether the name means the same beyond doubt.
+pub(crate) fn rename_key(
+    problem: &mut Problem,
+    mapping: NodeRef<'_>,
+    field: &Field,
+    dialect: Option<Dialect>,
+    sure: bool,
+) {
     let key = problem.at.last().unwrap_or_default();
     let entry = mapping.entry(&key);
     let editable =
         !mapping.resolved().is_through_alias() && entry.as_ref().is_some_and(|entry| !entry.key.is_through_alias());
     (problem.note, problem.help) = (None, None);
     problem.fixes.clear();
-    *problem = with_rename(problem.clone(), &key, field.name, entry, Some(field.shape.clone()), editable, false);
+    *problem = with_rename(problem.clone(), &key, field.name, entry, Some(field.shape.clone()), editable, sure);
     if let Some(dialect) = dialect {
         problem.add_note(unchecked(dialect));
     }

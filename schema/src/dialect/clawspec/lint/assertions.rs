@@ -152,7 +152,6 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
         problems.push(problem.with_help("remove the key"));
     }
     if let Some(consistency) = assertion.get("consistency") {
-        lint_consistency(&consistency, problems);
         if consistency.bool() == Some(true) {
             let message = "ClawSpec 0.1.0 does not support `consistency: true`";
             let problem = Problem::upstream(Dialect::ClawSpec, consistency.at.clone(), consistency.range(), message);
@@ -208,29 +207,6 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             let message = format!("no model can match `{wanted}` and not `{unwanted}`");
             problems.push(Problem::new(Code::Contradiction, at, assertion.head(), message));
         }
-    }
-}
-
-/// What people call the keys of `consistency`.
-const CONSISTENCY: [(&str, &str); 6] = [
-    ("k", "runs"),
-    ("n", "runs"),
-    ("samples", "runs"),
-    ("passes", "min_passes"),
-    ("min_pass", "min_passes"),
-    ("required", "min_passes"),
-];
-
-fn lint_consistency(consistency: &Spot<'_>, problems: &mut [Problem]) {
-    for (written, real) in CONSISTENCY {
-        let (Some(member), None) = (consistency.get(written), consistency.get(real)) else { continue };
-        let unknown = |problem: &&mut Problem| problem.code == Code::UnknownKey && problem.at == member.at;
-        let Some(problem) = problems.iter_mut().find(unknown) else { continue };
-        problem.message = format!("`consistency` has no key `{written}`");
-        let help = format!("rename it to `{real}`");
-        let edit = edits::rename(&member, real);
-        problem.fixes = edit.map(|edit| Fix::guess(&help, vec![edit])).into_iter().collect();
-        problem.help = Some(help);
     }
 }
 

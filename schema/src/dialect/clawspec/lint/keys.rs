@@ -3,72 +3,10 @@
 use crate::{
     document::Pointer,
     problem::{Code, Fix, Problem, Severity},
-    shape::Type,
     spot::Spot,
-    validate::could_hold,
 };
 
-use super::{assertions::log_members, edits, type_keys::fields_of, types::opposite_type};
-
-/// Type, key as written, real key, whether it is the same beyond doubt.
-const RENAMED: &[(&str, &str, &str, bool)] = &[
-    ("token_budget", "max_tokens", "max_total_tokens", false),
-    ("token_budget", "max_total", "max_total_tokens", false),
-    ("token_budget", "budget", "max_total_tokens", false),
-    ("delegation_occurred", "to", "to_agent", true),
-    ("delegation_occurred", "agent", "to_agent", false),
-    ("delegation_occurred", "target", "to_agent", false),
-    ("gateway_response", "url", "endpoint", true),
-    ("gateway_response", "status", "expected_status", true),
-    ("gateway_response", "status_code", "expected_status", true),
-    ("gateway_response", "body", "expected_body", false),
-    ("state_file", "fields", "expected_fields", false),
-    ("state_file", "status", "expected_status", true),
-    ("agent_identity_consistent", "path", "output_path", false),
-    ("agent_identity_consistent", "soul", "soul_path", true),
-    ("decision_routed_to", "agent", "expected_agent", true),
-    ("decision_routed_to", "path", "state_path", true),
-    ("tool_not_permitted", "allowed", "allowed_tools", true),
-    ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
-    ("tool_not_permitted", "tools", "allowed_tools", false),
-    ("tool_was_called", "name", "tool", false),
-    ("tool_not_called", "name", "tool", false),
-    ("tool_not_invoked", "name", "tool", false),
-    ("delegation_path", "path", "expected", true),
-    ("trace_cost", "max_cost", "max_usd", true),
-    ("gateway_healthy", "url", "endpoint", true),
-    ("log_entry", "contains", "pattern", false),
-    ("log_entry", "text", "pattern", false),
-    ("log_entry", "log_path", "path", true),
-    ("artifact_matches_golden", "threshold", "rouge_threshold", true),
-    ("artifact_matches_golden", "golden_path", "golden", true),
-    ("llm_judge", "threshold", "pass_threshold", true),
-    ("llm_judge", "prompt", "rubric", false),
-    ("llm_judge", "criteria", "rubric", false),
-    ("llm_judge", "artifact", "path", true),
-    ("tool_sequence", "sequence", "expected", true),
-    ("tool_sequence", "tools", "expected", true),
-    ("model_used", "model", "expected", true),
-    ("trace_duration", "max_duration_ms", "max_ms", true),
-    ("trace_cost", "max_cost_usd", "max_usd", true),
-    ("llm_call_count", "max_calls", "max", true),
-    ("llm_call_count", "min_calls", "min", true),
-    ("llm_call_count", "at_most", "max", true),
-    ("llm_call_count", "at_least", "min", true),
-];
-
-/// Keys of a list of tools that must not be called, which no type has.
-const DENYING: &[&str] = &[
-    "disallow",
-    "disallowed",
-    "disallowed_tools",
-    "forbidden",
-    "forbidden_tools",
-    "deny",
-    "denied",
-    "denied_tools",
-    "blocked_tools",
-];
+use super::{assertions::log_members, edits, types::opposite_type};
 
 /// The types that forbid a tool.
 const FORBID_ONE: &str = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
@@ -83,42 +21,14 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         let at = assertion.at.key(key);
         problems.iter().any(|problem| problem.code == Code::UnknownKey && problem.at == at)
     };
-    for (_, written, real, sure) in RENAMED.iter().filter(|(kind, ..)| *kind == name) {
-        let (Some(member), None) = (assertion.get(written), assertion.get(real)) else { continue };
-        if !unknown(written, problems) {
-            continue;
+    if name == "llm_judge"
+        && let Some(member) = assertion.get("threshold").filter(|member| !is_score(member))
+    {
+        for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == member.at) {
+            problem.help =
+                problem.help.take().map(|help| format!("{help}, and write a score: they usually range from 1 to 5"));
+            problem.fixes = problem.fixes.drain(..).map(|fix| Fix::guess(fix.title, fix.edits)).collect();
         }
-        take(problems, &[assertion.at.key(written), assertion.at.key(real)]);
-        if *real == "expected" {
-            // That neither `expected` nor its opposite stands there is the same mistake.
-            problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
-        }
-        let help = format!("rename it to `{real}`");
-        let mut problem = error(&member, format!("`{name}` has no key `{written}`")).with_help(&help);
-        problem = problem.with_note(match (name, *real) {
-            ("delegation_occurred", "to_agent") => "ClawSpec breaks the scenario without `to_agent`",
-            ("tool_not_permitted", _) if *written == "tools" => {
-                "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`"
-            }
-            _ => IGNORED,
-        });
-        if *real == JUDGED && !is_score(&member) {
-            problem.help = Some(format!("{help}, and write a score: they usually range from 1 to 5"));
-        }
-        if let Some(edit) = edits::rename(&member, real) {
-            // What an anchor marks may be used elsewhere, for another type.
-            let is_shared = assertion.node.anchor().is_some();
-            let is_rival = |(_, other, same, _): &&(&str, &str, &str, bool)| {
-                same == real && other != written && assertion.get(other).is_some()
-            };
-            let has_rival = RENAMED.iter().filter(|(kind, ..)| *kind == name).any(|other| is_rival(&other));
-            let sure = !is_shared
-                && !has_rival
-                && fits(name, real, &member)
-                && (*sure || *real == "expected_fields" && member.is_mapping());
-            problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
-        }
-        problems.push(problem);
     }
     for key in ["not", "negate", "negated", "invert", "inverted", "expected"] {
         let Some(member) = assertion.get(key).filter(|member| key != "expected" || member.bool() == Some(false)) else {
@@ -138,17 +48,7 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {
             (Some(tool), None) => forbidden_tool(assertion, &kind, &tool, problems),
             (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(&tool, problems),
-            (Some(_) | None, _) => {
-                for member in DENYING.iter().filter_map(|key| assertion.get(key)) {
-                    if !member.at.last().is_some_and(|key| unknown(&key, problems)) {
-                        continue;
-                    }
-                    take(problems, &[member.at.clone(), assertion.at.key("allowed_tools")]);
-                    let key = member.at.last().unwrap_or_default();
-                    let message = format!("`tool_not_permitted` is an allow-list and has no key `{key}`");
-                    problems.push(error(&member, message).with_help(FORBID_ONE));
-                }
-            }
+            (Some(_) | None, _) => {}
         },
         "delegation_occurred" => {
             if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
@@ -159,18 +59,6 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let help = "remove `from`";
                 problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion(help, vec![edit])));
                 problems.push(problem.with_help(help));
-            }
-        }
-        "trace_token_budget" => {
-            let at = assertion.at.key("max_total_tokens");
-            for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == at) {
-                "`trace_token_budget` has no key `max_total_tokens`".clone_into(&mut problem.message);
-                problem.note = Some(IGNORED.to_owned());
-                problem.help = Some(
-                    "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together"
-                        .to_owned(),
-                );
-                problem.fixes.clear();
             }
         }
         "env_present" => {
@@ -196,23 +84,9 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The key with the least score that passes.
-const JUDGED: &str = "pass_threshold";
-
 /// Whether a number is on the scale of a judge.
 fn is_score(member: &Spot<'_>) -> bool {
     member.number().is_some_and(|number| (1.0..=5.0).contains(&number))
-}
-
-/// Whether a value can be that of another key of the type as it is.
-fn fits(kind: &str, key: &str, member: &Spot<'_>) -> bool {
-    let fields = fields_of(kind);
-    let Some(field) = fields.iter().find(|field| field.name == key) else { return false };
-    let is_list = field.shape.kind() == Type::List;
-    could_hold(&field.shape, member.node)
-        && (!is_list || member.is_list())
-        && member.number().is_none_or(|number| field.shape.admits_number(number))
-        && (key != JUDGED || is_score(member))
 }
 
 /// `artifact_contains` with what another type claims: that the file is not there, or a text in it.

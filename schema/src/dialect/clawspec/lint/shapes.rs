@@ -3,81 +3,40 @@
 use crate::{
     dialect::clawspec::assertion::Assertion,
     document::Shape,
+    json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity},
     rewrite::{self, moving},
+    shape::Field,
     spot::Spot,
+    validate::Definition,
 };
 
 use super::{around::Around, assertions::artifact_paths, edits};
 
-/// Keys of a scenario in the form that older guides show, and where their content belongs.
-const OLD_KEYS: &[(&str, &str, &str)] = &[
-    ("assertions", "then", "move the assertions to `then`"),
-    ("steps", "when", "a scenario has one action, `when: { invoke, params }`"),
-    ("preconditions", "given", "move the preconditions to `given`, as assertions"),
-    ("id", "name", "a scenario is called by its `name`"),
-    ("invoke", "when", "move it under `when`"),
-    ("inputs", "when", "move it under `when`, as `params`"),
-    ("params", "when", "move it under `when`"),
-    ("expect", "then", "move what is expected to `then`, as assertions"),
-    ("expected", "then", "move what is expected to `then`, as assertions"),
-];
-
-/// The lists of assertions below keys that stand for `given` and `then`.
+/// The lists of assertions below other names of `given` and `then`.
 pub(super) fn old_lists<'d>(scenario: &Spot<'d>) -> Vec<Spot<'d>> {
-    let old = OLD_KEYS.iter().filter(|(_, real, _)| ["given", "then"].contains(real));
-    old.filter_map(|(key, ..)| scenario.get(key).filter(Spot::is_list)).collect()
+    let of_lists = scenario_fields().into_iter().filter(|field| ["given", "then"].contains(&field.name));
+    let names = of_lists.flat_map(|field| field.shape.other_names());
+    names.filter_map(|other| scenario.get(other.name).filter(Spot::is_list)).collect()
+}
+
+fn is_called(field: &Field, other: &str) -> bool {
+    field.shape.other_names().iter().any(|known| known.name == other)
+}
+
+fn scenario_fields() -> Vec<Field> {
+    Definition::Item(SpecFile::ClawSpecScenarios, "scenarios").shape().fields(None)
 }
 
 /// What validation found in the shape of a scenario, said better.
 pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
-    for (old, real, advice) in OLD_KEYS {
-        let Some(member) = scenario.get(old) else { continue };
+    for (key, member) in scenario.entries() {
         let Some(found) =
             problems.iter_mut().find(|problem| problem.code == Code::UnknownKey && problem.at == member.at)
         else {
             continue;
         };
-        found.severity = Severity::Error;
-        found.message = format!("unknown key `{old}`");
-        found.note = Some(REJECTED.to_owned());
-        found.help = Some((*advice).to_owned());
-        found.fixes = Vec::new();
-        let free = scenario.get(real).is_none();
-        if ["assertions", "preconditions"].contains(old) && !member.is_list() {
-            found.help =
-                Some(format!("write a list of assertions below `{real}`, such as `- type: {}`", example_of(real)));
-        }
-        let is_free_list = free && (member.is_list() || *old == "id");
-        match *old {
-            "assertions" | "preconditions" | "id" if is_free_list => {
-                let title = format!("rename it to `{real}`");
-                let fix = |edit| match *old {
-                    "assertions" | "id" => Fix::safe(title, vec![edit]),
-                    _ => Fix::guess(title, vec![edit]),
-                };
-                found.fixes.extend(edits::rename(&member, real).map(fix));
-            }
-            "invoke" => found.fixes.extend(moving::fix_below(scenario.node, old, "when", None)),
-            // Without `invoke`, `when` would be the next mistake.
-            "params" if !free => found.fixes.extend(moving::fix_below(scenario.node, old, "when", None)),
-            "inputs" if !free => {
-                let edits = moving::below_as(scenario.node, old, "when", "params");
-                found.fixes.extend(edits.map(|edits| Fix::guess("move it under `when`, as `params`", edits)));
-            }
-            "expect" | "expected" if free && member.is_list() => {
-                let edit = edits::rename(&member, real);
-                found.fixes.extend(edit.map(|edit| Fix::guess(format!("rename it to `{real}`"), vec![edit])));
-            }
-            "steps" if free => found.fixes.extend(only_step(scenario, &member)),
-            "assertions" if member.is_list() => found.fixes.extend(joined(scenario, &member)),
-            "id" => found.fixes.extend(second_name(scenario, &member)),
-            _ => {}
-        }
-        if found.fixes.is_empty() && (!free || *old == "preconditions") {
-            let edits = rewrite::comment(scenario.node, &member.at);
-            found.fixes.extend(edits.map(Fix::comment));
-        }
+        let Some(real) = lint_old_key(scenario, &key, &member, found) else { continue };
         // That the real key is missing is the same mistake.
         let place = scenario.at.key(real);
         problems.retain(|problem| !(problem.code == Code::MissingField && problem.at == place));
@@ -85,16 +44,60 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(when) = scenario.get("when") {
         lint_when(&when, problems);
     }
-    for problem in problems.iter_mut() {
-        if problem.code == Code::UnknownKey && problem.severity == Severity::Warning {
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
+        let is_own = problem.at.parent().as_ref() == Some(&scenario.at);
+        if is_own || problem.severity == Severity::Warning {
             refused(problem);
         }
     }
 }
 
-/// The type of assertion that a list most often begins with.
-fn example_of(list: &str) -> &'static str {
-    if list == "given" { "file_present" } else { "artifact_exists" }
+/// A key of a scenario in the form that older guides show, where more than its name differs. Returns the key that says it now.
+fn lint_old_key(scenario: &Spot<'_>, key: &str, member: &Spot<'_>, found: &mut Problem) -> Option<&'static str> {
+    let has_action = scenario.get("when").is_some();
+    let (real, help, fix) = match key {
+        "steps" => (
+            "when",
+            "a scenario has one action, `when: { invoke, params }`",
+            only_step(scenario, member).filter(|_| !has_action),
+        ),
+        "invoke" => ("when", "move it under `when`", moving::fix_below(scenario.node, key, "when", None)),
+        // Without `invoke`, `when` would be the next mistake.
+        "params" => {
+            ("when", "move it under `when`", moving::fix_below(scenario.node, key, "when", None).filter(|_| has_action))
+        }
+        "inputs" => {
+            let help = "move it under `when`, as `params`";
+            let edits = moving::below_as(scenario.node, key, "when", "params").filter(|_| has_action);
+            ("when", help, edits.map(|edits| Fix::guess(help, edits)))
+        }
+        "assertions" if scenario.get("then").is_some() && member.is_list() => {
+            ("then", "move its items to `then`", joined(scenario, member))
+        }
+        "id" if scenario.get("name").is_some() => {
+            ("name", "a scenario is called by its `name`", second_name(scenario, member))
+        }
+        _ if !member.is_list() => {
+            let (real, example) = match scenario_fields().into_iter().find(|field| is_called(field, key))?.name {
+                "given" => ("given", "file_present"),
+                "then" => ("then", "artifact_exists"),
+                _ => return None,
+            };
+            found.help = Some(format!("write a list of assertions below `{real}`, such as `- type: {example}`"));
+            found.fixes.clear();
+            if real == "given" || scenario.get(real).is_some() {
+                found.fixes.extend(rewrite::comment(scenario.node, &member.at).map(Fix::comment));
+            }
+            return Some(real);
+        }
+        _ => return None,
+    };
+    found.help = Some(help.to_owned());
+    found.fixes = fix.into_iter().collect();
+    if found.fixes.is_empty() && scenario.get(real).is_some() {
+        found.fixes.extend(rewrite::comment(scenario.node, &member.at).map(Fix::comment));
+    }
+    Some(real)
 }
 
 /// Steps of which there is one, and all it says is what to invoke: that is `when`.

@@ -11,8 +11,8 @@ use crate::{
     words::nearest,
 };
 
-/// What people call `type`.
-const TAGS: [&str; 7] = ["Type", "TYPE", "kind", "assertion", "assert", "check", "name"];
+/// A place where an assertion is.
+const ASSERTION: &str = "/scenarios/0/then/0";
 
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if assertion.get("type").is_some() {
@@ -20,7 +20,9 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let entries = assertion.entries();
     let is_type = |name: &str| Assertion::type_info(name).is_some();
-    let is_tag = |key: &str| TAGS.contains(&key) || nearest(key, ["type"]).is_some();
+    let assertion_shape = Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse(ASSERTION), None);
+    let is_called = |key: &str| assertion_shape.as_ref().is_some_and(|shape| shape.field_called(key, None).is_some());
+    let is_tag = |key: &str| is_called(key) || nearest(key, ["type"]).is_some();
     let tagged = entries.iter().find(|(key, value)| is_tag(key) && value.text().is_some_and(is_type));
     let named = entries.iter().find(|(key, _)| is_type(key));
     let (member, name, fix) = match (tagged, named) {
@@ -103,9 +105,9 @@ fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>, is_alone: bo
 
 /// Returns the keys that an assertion of a type has.
 pub(super) fn fields_of(name: &str) -> Vec<Field> {
-    let place = Pointer::parse("/scenarios/0/then/0");
-    let forms =
-        Shape::find(SpecFile::ClawSpecScenarios, &place, None).map(|shape| shape.variants()).unwrap_or_default();
+    let forms = Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse(ASSERTION), None)
+        .map(|shape| shape.variants())
+        .unwrap_or_default();
     let form = forms.into_iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name));
     form.map(|form| form.shape.fields(None)).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
 //! Problems that the schema finds, in the words of this format and with its fixes.
 
 use crate::{
-    dialect::other_names,
     document::{NodeRef, Pointer, Shape},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity, Subject},
@@ -11,7 +10,7 @@ use crate::{
 
 use super::{
     super::{assertions::Assertion, task_files::SCHEME},
-    edits, slips,
+    edits,
 };
 
 /// Keys that must be there; of all others an absent value counts as an absent key.
@@ -22,8 +21,6 @@ const TASK: [&str; 3] = ["id", "intent", "assert"];
 
 /// Goes over what was found in one part. Pointers are relative to `node`.
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-    slips::lint(node, definition, problems);
-    other_names::lint(node, definition, problems);
     let (mut is_beside, mut strays) = (false, false);
     for problem in problems.iter_mut() {
         let parent = problem.at.parent().unwrap_or_default();

@@ -1,11 +1,10 @@
 //! Slips that break several rules of the schema at once: each is one problem, and is reported once.
 
 use crate::{
-    dialect::other_names,
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity, by_item},
-    shape::{scalar, show},
+    shape::{self, scalar, show},
     validate::Definition,
     words::{all_of, is_negative, nearest, opposite_of, same_negation},
 };
@@ -23,8 +22,8 @@ const WHOLE: [(&str, &[&str]); 3] = [
     ("verify", &["run", "output_contains", "output_equals"]),
 ];
 
-/// Takes the place of what validation found. Pointers are relative to `node`.
-pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+/// Reports slips in place of what validation found of them. Pointers are relative to `node`.
+pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
     if problems.is_empty() {
         return;
     }
@@ -36,11 +35,12 @@ pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
                 return;
             }
             let at = Pointer::root().key("assert");
+            let whole = definition.shape();
             let mut known = by_item(&at, problems);
             for (index, item) in node.get("assert").into_iter().flat_map(NodeRef::items).enumerate() {
                 let Some(mut found) = known.remove(&index) else { continue };
                 if item.shape() == Shape::Mapping {
-                    assertion(item, &at.index(index), &mut found);
+                    assertion(item, &at.index(index), &whole, &mut found);
                 }
                 problems.append(&mut found);
             }
@@ -57,9 +57,12 @@ fn replace(at: &Pointer, problem: Problem, problems: &mut Vec<Problem>) {
     problems.push(problem);
 }
 
-fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
+fn assertion(item: NodeRef<'_>, at: &Pointer, task: &shape::Shape, problems: &mut Vec<Problem>) {
     let entries: Vec<EntryRef<'_>> = item.entries().collect();
-    if let Some(problem) = under_indented(item, &entries, at).or_else(|| tagged(item, &entries, at)) {
+    let names = task.below(at, None);
+    let called = |other: &str| names.as_ref()?.field_called(other, None).map(|(field, _)| field.name);
+    let tagged = || tagged(item, &entries, at, &names.as_ref()?.tags().collect::<Vec<_>>(), called);
+    if let Some(problem) = under_indented(item, &entries, at).or_else(tagged) {
         return replace(at, problem, problems);
     }
     let known = entries.iter().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
@@ -80,7 +83,7 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
         let spelling = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
         let is_spelt_otherwise = Assertion::NAMES.iter().any(|name| spelling(name) == spelling(&key));
         let denies = !has_negation && !is_spelt_otherwise && (is_negative(&key) || opposite.is_some());
-        if let Some(problem) = unknown.filter(|_| denies && other_names::of("Assertion", &key).is_none()) {
+        if let Some(problem) = unknown.filter(|_| denies && called(&key).is_none()) {
             negated(&key, entry, problem);
         }
     }
@@ -122,12 +125,18 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
 }
 
 /// `- type: output_contains` with its value under another key, as in other formats.
-fn tagged(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<Problem> {
-    let tag = entries.iter().find(|entry| ["type", "kind", "assertion"].contains(&entry.key.key_text().as_str()))?;
+fn tagged(
+    item: NodeRef<'_>,
+    entries: &[EntryRef<'_>],
+    at: &Pointer,
+    tags: &[&str],
+    called: impl Fn(&str) -> Option<&'static str>,
+) -> Option<Problem> {
+    let tag = entries.iter().find(|entry| tags.contains(&entry.key.key_text().as_str()))?;
     let written = tag.value.as_str()?;
     let name = Assertion::NAMES.iter().copied().find(|name| *name == written);
     let name = name
-        .or_else(|| other_names::of("Assertion", written))
+        .or_else(|| called(written))
         .or_else(|| nearest(written, Assertion::NAMES.iter().copied()).filter(|_| !is_negative(written)))?;
     let key = tag.key.key_text();
     let rest: Vec<&EntryRef<'_>> = entries.iter().filter(|entry| entry.key.key_text() != key).collect();

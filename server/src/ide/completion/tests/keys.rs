@@ -174,3 +174,13 @@ fn a_card_says_all_about_a_key() {
         - `json`: As one JSON value; `schemaFile` says what it must look like."#]]
     .assert_eq(&format.docs);
 }
+
+#[test]
+fn key_is_offered_under_its_other_names_once_they_are_typed() {
+    let task = "//- /cli-bench.yaml\ntasks:\n  - id: a\n    ";
+    check_labels(&format!("{task}pro$0\n"), expect![[""]]);
+    check_choice(&format!("{task}pro$0\n"), "prompt → intent", expect![[""]]);
+    check_labels(&format!("{task}assert:\n      - std$0\n"), expect![[""]]);
+    let test = "kindlm: 1\r\ntests:\r\n- name: a\r\n  ";
+    check_choice(&format!("{test}ass$0\r\n"), "assertions → expect", expect![[""]]);
+}

@@ -450,3 +450,10 @@ fn scripted_models_that_exist_are_offered_as_providers() {
         found.iter().filter(|item| item.detail == "scripted model").map(|item| item.label.as_str()).collect();
     assert_eq!(found, ["scripted/careful", "scripted/deep/bold"]);
 }
+
+#[test]
+fn type_is_offered_under_its_other_names_once_they_are_typed() {
+    let scenario = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: a\n    then:\n      - type: ";
+    check_labels(&format!("{scenario}tool_us$0\n"), expect![[""]]);
+    check_choice(&format!("{scenario}env_s$0\n"), "env_set → env_present", expect![[""]]);
+}
