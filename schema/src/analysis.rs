@@ -20,11 +20,11 @@ use crate::{
     dialect::{Dialect, clawspec, cli_bench, compared, kindlm, other_names, secrets, unfilled},
     document::{Block, Document, NodeRef, Pointer, Shape},
     files::Files,
-    gateway_script,
+    fixes, gateway_script,
     json_schema::SpecFile,
     parallel,
     problem::{Applicability, Code, Problem},
-    rewrite, script,
+    script,
     settings::Settings,
     suite::{Action, Case, Inputs, Suite},
     validate::{self, Definition, validate_node},
@@ -178,7 +178,7 @@ impl Analyzer {
                 problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
-        rewrite::cure_across(root, problems);
+        fixes::cure_across(root, problems);
         if self.file != SpecFile::Settings {
             secrets::lint_root(root, Definition::lists(self.file), problems);
             unfilled::lint_root(root, Definition::lists(self.file), problems);

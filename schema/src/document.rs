@@ -41,9 +41,8 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
     dialect::ScalarRules,
-    parallel,
+    fixes, parallel,
     problem::{Code, Edit, Fix, Problem},
-    rewrite,
 };
 
 use block::Name;
@@ -403,7 +402,7 @@ impl Document {
         for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(64) {
             let mapping = problem.at.parent().and_then(|at| self.find(&at));
             if let (Some(mapping), Some(first)) = (mapping, problem.related.first()) {
-                problem.fixes = rewrite::repeated_key(mapping, &problem.range, &first.range);
+                problem.fixes = fixes::repeated_key(mapping, &problem.range, &first.range);
             }
         }
         problems.sort_by_key(|problem| problem.range.start);

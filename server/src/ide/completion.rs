@@ -154,7 +154,10 @@ impl List<'_> {
         if typed.is_empty() {
             return;
         }
-        for (real, other) in names.filter(|(_, other)| other.name.to_lowercase().starts_with(&typed)) {
+        let is_typed = |(real, other): &(String, OtherName)| {
+            other.name.to_lowercase().starts_with(&typed) && !other.name.starts_with(real.as_str())
+        };
+        for (real, other) in names.filter(is_typed) {
             let is_real = |item: &&Completion| item.label == real && item.kind != CompletionKind::Snippet;
             let Some(item) = self.items.iter().find(is_real) else { continue };
             let label = format!("{} → {real}", other.name);

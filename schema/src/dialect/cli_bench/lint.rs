@@ -5,7 +5,6 @@
 
 mod assertions;
 mod blank;
-mod edits;
 mod environment;
 mod facts;
 mod files;

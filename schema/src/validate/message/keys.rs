@@ -8,9 +8,9 @@ use std::{
 use crate::{
     dialect::Dialect,
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape as NodeShape},
+    edit,
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity, Subject},
-    rewrite::{self, moving},
     shape::{self, Field, Place, Shape, Type},
     words::{all_of, differ_in_sense, is_surely, likeness, listed, nearest, opposite_of, same_negation},
 };
@@ -216,7 +216,7 @@ impl Context<'_> {
             let help = place.way_from(here);
             misplaced = self.is_misplaced_claim(here, place, key);
             if let ([.., child], true, 1) = (place.0.as_slice(), here.contains(place), here.distance(place)) {
-                let fix = mapping.and_then(|mapping| moving::fix_below(mapping, key, child, member(child).as_ref()));
+                let fix = mapping.and_then(|mapping| fix::below(mapping, key, child, member(child).as_ref()));
                 problem.fixes.extend(fix);
             } else if place.contains(here) {
                 problem.fixes.extend(self.move_out(&parent, here, place, key, &help));
@@ -231,7 +231,7 @@ impl Context<'_> {
             if let Some(place) = place.filter(|place| here.contains(place) && here.distance(place) == 1)
                 && is_surely(key, name, shape::all_keys(file))
                 && let ([.., child], Some(mapping), Some(help)) = (place.0.as_slice(), mapping, &help)
-                && let Some(edits) = moving::below_as(*mapping, key, child, name)
+                && let Some(edits) = edit::below_as(*mapping, key, child, name)
             {
                 problem.fixes.push(Fix::guess(help, edits));
             }
@@ -242,7 +242,7 @@ impl Context<'_> {
         if problem.fixes.is_empty()
             && (near.is_none() || opposite.is_some())
             && stand_in.is_none()
-            && let Some(edits) = rewrite::comment(self.node, &at)
+            && let Some(edits) = edit::comment_out(self.node, &at)
         {
             problem = problem.with_fix(Fix::comment(edits));
         }
@@ -269,7 +269,7 @@ impl Context<'_> {
             holder = outer.last()?;
             outer = outer.parent()?;
         }
-        let edits = moving::beside(self.node.find(parent)?, key, self.node.find(&outer)?, &holder)?;
+        let edits = edit::beside(self.node.find(parent)?, key, self.node.find(&outer)?, &holder)?;
         let is_missing = self.mapping(&outer).missing.contains(&key);
         Some(if is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
     }
@@ -332,7 +332,7 @@ impl Context<'_> {
     fn insertion(&self, at: &Pointer, key: &str) -> Option<Fix> {
         let (mapping, shape) = (self.node.find(at)?, self.shape(at)?);
         let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
-        fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order)
+        fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, &[])
     }
 
     pub(super) fn several_of(&self, at: Pointer) -> Problem {

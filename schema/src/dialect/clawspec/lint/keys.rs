@@ -2,11 +2,12 @@
 
 use crate::{
     document::Pointer,
+    edit,
     problem::{Code, Fix, Problem, Severity},
     spot::Spot,
 };
 
-use super::{assertions::log_members, edits, types::opposite_type};
+use super::{assertions::log_members, types::opposite_type};
 
 /// The types that forbid a tool.
 const FORBID_ONE: &str = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
@@ -47,7 +48,7 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     match name {
         "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {
             (Some(tool), None) => forbidden_tool(assertion, &kind, &tool, problems),
-            (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(&tool, problems),
+            (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(assertion, &tool, problems),
             (Some(_) | None, _) => {}
         },
         "delegation_occurred" => {
@@ -57,7 +58,7 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
                 let mut problem = problem.with_severity(Severity::Hint).with_note(note);
                 let help = "remove `from`";
-                problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion(help, vec![edit])));
+                problem.fixes.extend(assertion.without(&member).map(|edits| Fix::suggestion(help, edits)));
                 problems.push(problem.with_help(help));
             }
         }
@@ -105,8 +106,9 @@ fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Pro
         // A wildcard means nothing to `file_absent`.
         let is_literal =
             assertion.get("path").and_then(|path| path.text()).is_some_and(|path| !path.contains(['*', '?', '[']));
-        let edits = edits::replace(kind, "file_absent").zip(edits::remove(&absent)).filter(|_| is_literal);
-        problem.fixes = edits.map(|(kind, gone)| Fix::guess(help, vec![kind, gone])).into_iter().collect();
+        let edits = kind.replaced("file_absent").zip(assertion.without(&absent)).filter(|_| is_literal);
+        let edits = edits.map(|(kind, gone)| [kind, gone].concat());
+        problem.fixes = edits.map(|edits| Fix::guess(help, edits)).into_iter().collect();
     }
     for key in ["text", "contains", "pattern"] {
         let Some(member) = assertion.get(key).filter(|member| member.text().is_some()) else { continue };
@@ -115,14 +117,9 @@ fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Pro
         problem.note = Some(format!("it looks for `sections` and `fields`; {IGNORED}"));
         let help = "change the type to `log_entry`, which looks for text in a file";
         problem.help = Some(help.to_owned());
-        let edits = edits::replace(kind, "log_entry").zip(super::types::literal(&member, "log_entry"));
-        problem.fixes = edits
-            .map(|(kind, mut edits)| {
-                edits.push(kind);
-                Fix::guess(help, edits)
-            })
-            .into_iter()
-            .collect();
+        let edits = kind.replaced("log_entry").zip(super::types::literal(&member, "log_entry"));
+        let edits = edits.map(|(kind, pattern)| [pattern, kind].concat());
+        problem.fixes = edits.map(|edits| Fix::guess(help, edits)).into_iter().collect();
         return;
     }
 }
@@ -132,11 +129,11 @@ fn error(member: &Spot<'_>, message: impl Into<String>) -> Problem {
 }
 
 /// `tool` beside the list of the tools that are allowed.
-fn tool_beside_list(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
+fn tool_beside_list(assertion: &Spot<'_>, tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     take(problems, std::slice::from_ref(&tool.at));
     let help = "remove it: what is not in `allowed_tools` fails already";
     let mut problem = error(tool, "`tool_not_permitted` has no key `tool`").with_note(IGNORED).with_help(help);
-    problem.fixes.extend(edits::remove(tool).map(|edit| Fix::suggestion(help, vec![edit])));
+    problem.fixes.extend(assertion.without(tool).map(|edits| Fix::suggestion(help, edits)));
     problems.push(problem);
 }
 
@@ -152,15 +149,14 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, proble
     let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(FORBID_ONE);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
     let is_name = tool.text().is_some();
-    let by_log = edits::replace(kind, "tool_not_called").filter(|_| is_name).map(|edit| {
-        let mut changes = vec![edit];
+    let by_log = kind.replaced("tool_not_called").filter(|_| is_name).map(|mut changes| {
         let missing: Vec<(&str, String)> =
             log_members().into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
-        changes.extend(edits::insert_behind(assertion, "tool", &missing));
+        changes.extend(assertion.with_behind("tool", &missing).into_iter().flatten());
         changes
     });
     // ClawSpec rejects a file with `tool_not_invoked`: no fix that is applied unseen writes it.
-    let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| is_name && !has_log).map(|edit| vec![edit]);
+    let by_trace = kind.replaced("tool_not_invoked").filter(|_| is_name && !has_log);
     let name = |changes: &[crate::problem::Edit]| format!("change the type to `{}`", changes[0].text);
     // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
     problem.fixes.extend(by_log.map(|changes| match has_log {
@@ -176,13 +172,13 @@ fn one_variable(assertion: &Spot<'_>, member: &Spot<'_>, problems: &mut Vec<Prob
     take(problems, &[member.at.clone(), assertion.at.key("vars")]);
     let help = "write `vars` and a list";
     let mut problem = error(member, format!("`env_present` has no key `{key}`")).with_note(IGNORED).with_help(help);
-    let value = match (member.is_list(), edits::words(member)) {
+    let value = match (member.is_list(), edit::words(member.node)) {
         (true, _) => None,
-        (false, Some(words)) => edits::replace(member, format!("[{words}]")),
+        (false, Some(words)) => member.replaced(format!("[{words}]")),
         (false, None) => None,
     };
-    if let (Some(rename), true) = (edits::rename(member, "vars"), member.is_list() || value.is_some()) {
-        let changes = std::iter::once(rename).chain(value).collect();
+    if let (Some(rename), true) = (member.renamed("vars"), member.is_list() || value.is_some()) {
+        let changes = rename.into_iter().chain(value.into_iter().flatten()).collect();
         let is_name = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
         let names = member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text));
         let fix = if names.into_iter().all(is_name) { Fix::safe } else { Fix::guess };
@@ -206,9 +202,9 @@ fn route_without_address(assertion: &Spot<'_>, route: &Spot<'_>, problems: &mut 
     if let Some(path) = path {
         let address = format!("http://127.0.0.1:18789{path}");
         let changes: Option<Vec<_>> = (|| {
-            let mut changes = vec![edits::rename(route, "endpoint")?, edits::replace(route, address)?];
+            let mut changes = [route.renamed("endpoint")?, route.replaced(address)?].concat();
             if let Some(method) = &method {
-                changes.push(edits::remove(method)?);
+                changes.extend(assertion.without(method)?);
             }
             Some(changes)
         })();

@@ -8,15 +8,15 @@ use crate::{
         clawspec::assertion::{Assertion, Category},
     },
     document::Pointer,
+    edit,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem},
-    rewrite,
     shape::{Field, Need, Shape, all_keys, scalar},
     spot::Spot,
     words::{nearest, opposite_of, same_negation},
 };
 
-use super::{around::Around, assertions::artifact_paths, edits, shapes::comment, type_keys::fields_of};
+use super::{around::Around, assertions::artifact_paths, shapes::comment, type_keys::fields_of};
 
 /// A type that exists under another name.
 struct Foreign {
@@ -139,8 +139,8 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
         }
         (None, None, Some(near)) => {
             let help = format!("change the type to `{near}`");
-            let edit = edits::replace(kind, scalar(near));
-            let fix = edit.map(|edit| Fix::guess(&help, vec![edit]));
+            let edits = kind.replaced(scalar(near));
+            let fix = edits.map(|edits| Fix::guess(&help, edits));
             let problem = problem.with_help(help);
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
@@ -177,9 +177,9 @@ fn about_files(
     let keys = ["text", "contains", "content", "value", "expected", "pattern", "values", "texts"];
     let Some(member) = keys.iter().find_map(|key| assertion.get(key)).filter(|_| !is_given) else { return Vec::new() };
     let fix = |path: &String| {
-        let mut changes = vec![edits::replace(kind, real)?];
+        let mut changes = kind.replaced(real)?;
         if assertion.get("path").is_none() {
-            changes.push(edits::insert_behind(assertion, "type", &[("path", scalar(path))])?);
+            changes.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
         }
         changes.extend(literal(&member, real)?);
         Some(Fix::suggestion(format!("look into `{path}`"), changes))
@@ -190,17 +190,17 @@ fn about_files(
 /// A text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of words.
 pub(super) fn literal(member: &Spot<'_>, real: &str) -> Option<Vec<crate::problem::Edit>> {
     if real == "artifact_absent_words" {
-        let rename = edits::rename(member, "words")?;
+        let rename = member.renamed("words")?;
         if member.is_list() {
-            return Some(vec![rename]);
+            return Some(rename);
         }
-        return Some(vec![rename, edits::replace(member, format!("[{}]", show(member.text()?)))?]);
+        return Some([rename, member.replaced(format!("[{}]", show(member.text()?)))?].concat());
     }
     let text = member.text()?;
-    let mut changes = vec![edits::rename(member, "pattern")?];
+    let mut changes = member.renamed("pattern")?;
     let escaped = regex::escape(text);
     if member.at.last().as_deref() != Some("pattern") && escaped != text {
-        changes.push(edits::replace(member, show(&escaped))?);
+        changes.extend(member.replaced(show(&escaped))?);
     }
     Some(changes)
 }
@@ -212,10 +212,10 @@ fn show(text: &str) -> String {
 /// What is run beforehand to make a file: the file is what the scenario needs.
 fn awaited(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix> {
     let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
-    let mut changes = vec![edits::replace(kind, "file_present")?, edits::rename(&file, "path")?];
+    let mut changes = [kind.replaced("file_present")?, file.renamed("path")?].concat();
     for (key, member) in assertion.entries() {
         if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
-            changes.extend(rewrite::comment(around.node, &member.at)?);
+            changes.extend(edit::comment_out(around.node, &member.at)?);
         }
     }
     Some(Fix::suggestion("require that the file is there", changes))
@@ -257,14 +257,14 @@ fn has_nothing_else(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
 
 /// The same claim with the type that exists.
 fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<Fix> {
-    let mut changes = vec![edits::replace(kind, foreign.real)?];
+    let mut changes = kind.replaced(foreign.real)?;
     for field in fields_of(foreign.real).iter().filter(|field| assertion.get(field.name).is_none()) {
         let Some(member) = field.shape.other_names().iter().find_map(|other| assertion.get(other.name)) else {
             continue;
         };
         match (foreign.real, field.name) {
             ("log_entry", "pattern") => changes.extend(literal(&member, foreign.real)?),
-            (_, name) => changes.push(edits::rename(&member, name)?),
+            (_, name) => changes.extend(member.renamed(name)?),
         }
     }
     if foreign.real == "artifact_absent_words" && assertion.get("words").is_none() {
