@@ -1,7 +1,6 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
 mod aliases;
-mod cut_text;
 mod directives;
 mod errors;
 mod facts;
@@ -17,17 +16,20 @@ use std::{
 use rustc_hash::FxHasher;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, compared, kindlm, other_names, secrets, unfilled},
-    document::{Block, Document, NodeRef, Pointer, Shape},
+    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names},
+    directive,
+    document::{Block, Document, NodeRef, Pointer, Shape, parallel},
+    faults,
     files::Files,
+    finding::Report,
     fixes, gateway_script,
     json_schema::SpecFile,
-    parallel,
     problem::{Applicability, Code, Problem},
+    rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
     script,
     settings::Settings,
     suite::{Action, Case, Inputs, Suite},
-    validate::{self, Definition, validate_node},
+    validate::{self, Definition, is_damaged},
 };
 
 use errors::{Errors, doubted};
@@ -113,8 +115,12 @@ impl Analyzer {
 
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
-        let mut problems = document.problems();
-        problems.extend(cut_text::lint(document));
+        let mut problems = faults::problems(document);
+        if let Some(root) = document.root() {
+            let mut report = Report::default();
+            cut_text::check(document, &mut report);
+            problems.extend(report.problems(root));
+        }
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}
@@ -127,7 +133,7 @@ impl Analyzer {
     fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
         let broken: Vec<usize> =
             problems.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
-        let found = self.validate(root, Definition::Root(self.file));
+        let found = self.validate(root, Definition::Root(self.file), files);
         problems.extend(found.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
         let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(self.file) {
@@ -178,12 +184,7 @@ impl Analyzer {
                 problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
             }
         }
-        fixes::cure_across(root, problems);
-        if self.file != SpecFile::Settings {
-            secrets::lint_root(root, Definition::lists(self.file), problems);
-            unfilled::lint_root(root, Definition::lists(self.file), problems);
-            compared::lint_root(root, Definition::Root(self.file), Definition::lists(self.file), problems);
-        }
+        fixes::fix_across(root, problems);
     }
 
     /// What each item of a list gives, and from where its ranges count. As long as answers are known they are
@@ -231,8 +232,32 @@ impl Analyzer {
     }
 
     /// What the schema finds wrong, in the words of the format.
-    fn validate(&self, node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
-        let mut problems = validate_node(node, definition);
+    fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
+        let mut report = Report::default();
+        validate::check(node, definition, &mut report);
+        if self.file != SpecFile::Settings {
+            match definition {
+                Definition::Root(file) => {
+                    let lists = Definition::lists(file);
+                    pasted_secret::check_root(node, lists, &mut report);
+                    placeholder::check_root(node, lists, &mut report);
+                    compared::check_root(node, definition, lists, &mut report);
+                }
+                Definition::Item(..) => {
+                    pasted_secret::check_item(node, &mut report);
+                    placeholder::check_item(node, &mut report);
+                    compared::check_item(node, definition, &mut report);
+                }
+            }
+        }
+        match (self.file.dialect(), definition) {
+            (Some(Dialect::ClawSpec), Definition::Root(file)) => {
+                clawspec::lint::report_root(file, node, files, &mut report);
+            }
+            (Some(Dialect::ClawSpec), Definition::Item(..)) => {}
+            (Some(Dialect::KindLm | Dialect::CliBench) | None, _) => {}
+        }
+        let mut problems = report.resolve(is_damaged(node)).problems(node);
         if self.file.dialect() == Some(Dialect::CliBench) {
             cli_bench::lint::slips(node, definition, &mut problems);
         }
@@ -246,7 +271,7 @@ impl Analyzer {
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let mut problems = self.validate(item, Definition::Item(self.file, list));
+        let mut problems = self.validate(item, Definition::Item(self.file, list), files);
         let facts = match self.file.dialect() {
             Some(Dialect::KindLm) if self.file.case_list() == Some(list) => {
                 problems.extend(kindlm::lint::lint_test(item, files));
@@ -262,11 +287,6 @@ impl Analyzer {
                 clawspec::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::ClawSpec)
             }
         };
-        if self.file != SpecFile::Settings {
-            secrets::lint_item(item, &mut problems);
-            unfilled::lint_item(item, &mut problems);
-            compared::lint_item(item, Definition::Item(self.file, list), &mut problems);
-        }
         Findings { problems, facts }
     }
 
@@ -282,7 +302,7 @@ impl Analyzer {
         let context = self.context(document, files, settings);
         let mut suite = self.lower_root(document, &context, files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
-        let is_adjusted = is_folded || settings.adjusts_severity() || !document.allowances().is_empty();
+        let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {

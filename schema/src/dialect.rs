@@ -2,14 +2,12 @@
 
 pub mod clawspec;
 pub mod cli_bench;
-pub(crate) mod compared;
 mod count;
 pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;
-pub(crate) mod secrets;
-pub(crate) mod unfilled;
 
+pub use crate::document::ScalarRules;
 pub use count::Count;
 use serde::{Deserialize, Serialize};
 
@@ -33,35 +31,6 @@ pub enum Dialect {
     CliBench,
     /// ClawSpec: scenarios, handoffs, pipelines, and what belongs to them.
     ClawSpec,
-}
-
-/// Which rules say what a plain scalar means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScalarRules {
-    /// YAML 1.1 as PyYAML reads it: `yes` is a boolean, `012` is ten, `2024-01-01` is a date; merge keys apply.
-    Yaml11,
-    /// The core schema of YAML 1.2: `yes` is text, `012` is twelve; merge keys are ordinary keys.
-    Yaml12,
-    /// The same, and merge keys apply.
-    Yaml12Merging,
-}
-
-impl ScalarRules {
-    /// Whether `<<` stands for the entries of another mapping.
-    pub fn merges(self) -> bool {
-        match self {
-            ScalarRules::Yaml11 | ScalarRules::Yaml12Merging => true,
-            ScalarRules::Yaml12 => false,
-        }
-    }
-
-    /// Whether scalars are read as PyYAML does.
-    pub fn is_yaml11(self) -> bool {
-        match self {
-            ScalarRules::Yaml11 => true,
-            ScalarRules::Yaml12 | ScalarRules::Yaml12Merging => false,
-        }
-    }
 }
 
 impl Dialect {

@@ -26,12 +26,12 @@ pub(crate) use insert::{
     entries_behind, entry_at_front, entry_in_order, entry_in_place, item_at_end, item_at_front, lines_at_end,
 };
 pub(crate) use lists::{
-    as_items, as_list, indent_entries, items_of_keys, items_with_ids, one_item_each, only_item, split_item, undashed,
-    unwrap_list,
+    as_items, as_list, indent_entries, items_of_keys, items_with_ids, one_item_each, only_item, out_of_brackets,
+    space_dashes_of_keys, space_dashes_of_lines, split_item, undashed, unwrap_list,
 };
 pub(crate) use moving::{below, below_as, beside, into_list, joined, to_top};
 pub(crate) use remove::{comment_entry, comment_out, remove_entry, remove_item};
-pub(crate) use reshape::{fill, mapping_of_item, replace_entries, replace_entry, split_key};
+pub(crate) use reshape::{fill, mapping_of_item, quote_entry, replace_entries, replace_entry, split_key};
 
 /// Gives a key another name.
 pub(crate) fn rename_key(key: NodeRef<'_>, name: &str) -> Option<Vec<Edit>> {
@@ -94,6 +94,11 @@ pub(crate) fn one_line(value: NodeRef<'_>) -> Option<Range<usize>> {
 /// Whether a change of the bytes of a node changes this node: they are not those of an anchor elsewhere.
 pub(crate) fn is_own(node: NodeRef<'_>) -> bool {
     !node.resolved().is_through_alias()
+}
+
+/// Whether nothing but blanks is before a node on its line.
+pub(crate) fn begins_its_line(node: NodeRef<'_>) -> bool {
+    margin(node, node.own_range().start).is_some_and(|before| before.trim().is_empty())
 }
 
 /// Whether a collection is written with brackets or braces.

@@ -42,15 +42,15 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
 const MAX_ACROSS: usize = 64;
 
 /// Gives problems of items the fixes that change something outside of the item.
-pub(crate) fn cure_across(root: NodeRef<'_>, problems: &mut [Problem]) {
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
-    twice.take(MAX_ACROSS).for_each(|problem| cure_repetition(root, problem));
+    twice.take(MAX_ACROSS).for_each(|problem| fix_repeated_name(root, problem));
     let unknown = problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey);
-    unknown.take(MAX_ACROSS).for_each(|problem| cure_misplaced(root, problem));
+    unknown.take(MAX_ACROSS).for_each(|problem| fix_misplaced(root, problem));
 }
 
 /// Gives a problem of two items with one name its fix, where one says the same as the other.
-fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
+fn fix_repeated_name(root: NodeRef<'_>, problem: &mut Problem) {
     let place = |at: &Pointer| {
         let item = at.parent()?;
         Some((item.parent()?, item.last()?.parse().ok()?))
@@ -90,7 +90,7 @@ fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
 }
 
 /// Gives a key of an item that belongs at the top level its fix: it moves, and counts for every item then.
-fn cure_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
+fn fix_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
     let is_top = matches!(&problem.subject, Some(Subject::Home(place)) if place.0.is_empty());
     let edits = || {
         let (parent, key) = (problem.at.parent()?, problem.at.last()?);

@@ -1,7 +1,7 @@
 //! What an agent test spec may say, and what it means.
 //!
 //! ```text
-//! text ── document ──▶ tree + problems ── dialect ──▶ Suite { cases: Action, Claims } + problems
+//! text ── document ──▶ tree + faults   ── dialect ──▶ Suite { cases: Action, Claims } + problems
 //!                                                       Claim × Evidence ── check ──▶ Verdicts
 //! ```
 //!
@@ -14,11 +14,12 @@ pub mod check;
 pub mod cure;
 pub mod dialect;
 pub mod directive;
-pub mod document;
 pub mod doubt;
 mod edit;
 pub mod evidence;
+pub mod faults;
 pub mod files;
+mod finding;
 mod fixes;
 pub mod gateway_script;
 pub mod json_schema;
@@ -26,9 +27,9 @@ pub mod judge;
 pub mod kind;
 pub mod mask;
 mod new_file;
-mod parallel;
 pub mod problem;
 pub mod reference;
+pub mod rules;
 pub mod script;
 pub mod settings;
 pub mod shape;
@@ -39,3 +40,5 @@ pub mod trace;
 pub mod validate;
 pub mod verdict;
 pub mod words;
+
+pub use speclens_yaml as document;

@@ -6,11 +6,11 @@
 //! by its own; what the whole schema says beyond that (`if` there are prompt tests, then models are
 //! needed) is a lint of the dialect. [`validate`] puts the parts together.
 
-mod fix;
-mod glued;
-mod message;
-mod template;
-mod unit;
+mod context;
+mod describe;
+pub(crate) mod fix;
+mod misspelt;
+pub(crate) mod unit;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -23,16 +23,18 @@ use serde_json::{Map, Value};
 use crate::{
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     edit,
+    finding::Report,
     json_schema::{PerFile, SpecFile},
     problem::{Code, Fix, Problem, Severity},
+    rules::{too_large, wrong_type::glued},
     shape::{self, Shape},
 };
 
-use message::Finding;
+use context::{Violation, Wrong};
 
-pub(crate) use fix::rename_title;
-pub(crate) use message::{could_hold, describe, is_claim, rename_key};
-pub(crate) use template::unquoted_template;
+pub(crate) use context::{Context, Mapping, is_claim};
+pub(crate) use describe::{as_fragment, describe, with_article};
+pub(crate) use fix::{could_hold, rename_title};
 pub(crate) use unit::in_seconds;
 
 /// A part of a document that is checked on its own.
@@ -222,66 +224,57 @@ pub fn empty(file: SpecFile) -> Problem {
     empty(Code::MissingField).with_help(help)
 }
 
-/// What is wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
+/// What the schema finds wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
 pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
-    let value = match definition.value(node) {
-        Ok(value) => value,
-        Err(crate::document::TooLarge) => {
-            let message = "the aliases in here multiply each other to more values than are read";
-            let problem = Problem::new(Code::TooLarge, Pointer::root(), head(node, &Pointer::root()), message);
-            return vec![problem.with_help("write the values out")];
-        }
-    };
+    let mut report = Report::default();
+    check(node, definition, &mut report);
+    let mut problems = report.resolve(false).problems(node);
+    problems.sort_by_key(|problem| problem.range.start);
+    problems
+}
+
+/// Reports what the schema finds wrong in one part.
+pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Report) {
+    let Ok(value) = definition.value(node) else { return report.push(too_large::aliases(node)) };
     let validator = definition.validator();
-    let glued = glued::find(node, definition);
+    glued::find(node, definition).into_iter().for_each(|finding| report.push(finding));
     // Nearly always there is nothing to say.
     if validator.is_valid(&value) {
-        return glued.into_iter().map(|glued| glued.problem).collect();
+        return;
     }
     let (file, shape) = (definition.file(), definition.shape());
     let base = match definition {
         Definition::Root(_) => Pointer::root(),
         Definition::Item(_, list) => Definition::list_at(list).index(0),
     };
-    let mut problems = check(validator, &value, message::Context::new(node, file, base, shape));
-    // A key without a space after its colon says why the value has another type.
-    problems.retain(|problem| !glued.iter().any(|glued| glued.explains(problem)));
-    problems.extend(glued.into_iter().map(|glued| glued.problem));
-    problems.sort_by_key(|problem| problem.range.start);
-    problems
+    report_violations(validator, &value, &Context::new(node, file, base, shape), report);
 }
 
-/// What a validator finds in a value, in words.
-fn check(validator: &Validator, value: &Value, context: message::Context<'_>) -> Vec<Problem> {
-    let node = context.node;
-    let mut findings: Vec<Finding> = Vec::new();
+/// Reports what a validator finds in a value.
+fn report_violations(validator: &Validator, value: &Value, context: &Context<'_>, report: &mut Report) {
+    let mut violations: Vec<Violation> = Vec::new();
     for error in validator.iter_errors(value) {
-        collect(node, &error, &mut findings);
+        collect(context.node, &error, &mut violations);
     }
     // Of several errors at one node, the first kind in the enum says most.
-    findings.sort_by_cached_key(Finding::rank);
+    violations.sort_by_cached_key(Violation::rank);
     let mut seen = HashSet::new();
-    findings.retain(|finding| seen.insert(finding.at.clone()));
-    let misspelt = context.drop_what_is_only_misspelt(&mut findings);
-    let mut problems: Vec<Problem> = findings.into_iter().map(|finding| context.problem(finding)).collect();
-    for problem in problems.iter_mut().filter(|problem| misspelt.contains(&problem.at)) {
-        problem.severity = problem.severity.min(Code::MissingField.severity());
-        // Without it the key that it stands for would be missing.
-        problem.fixes.retain(|fix| !fix.is_comment);
+    violations.retain(|violation| seen.insert(violation.at.clone()));
+    let misspelt = context.drop_what_is_only_misspelt(&mut violations);
+    for violation in violations {
+        let is_required = misspelt.contains(&violation.at);
+        report.push(context.finding(violation, is_required));
     }
-    problems.sort_by_key(|problem| problem.range.start);
-    problems
 }
 
 /// Turns an error of the validator into facts about nodes.
-fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
-    use message::Wrong;
+fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<Violation>) {
     let at = Pointer::parse(error.instance_path().as_str());
     let Some(node) = root.find(&at) else { return };
     if dangling(root, &at) {
         return;
     }
-    let mut push = |at: Pointer, wrong: Wrong| findings.push(Finding { at, wrong });
+    let mut push = |at: Pointer, wrong: Wrong| violations.push(Violation { at, wrong });
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             for key in unexpected {
@@ -325,7 +318,7 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, findings: &mut Vec<Fi
         ValidationErrorKind::MaxProperties { .. } => push(at, Wrong::TooMany),
         ValidationErrorKind::Pattern { .. } => push(at, Wrong::Pattern),
         // No schema of ours has a keyword that leads here; it is still reported rather than lost.
-        other => push(at, Wrong::Other(format!("the value violates `{}` of the JSON Schema", other.keyword()))),
+        other => push(at, Wrong::Other(other.keyword().to_owned())),
     }
 }
 

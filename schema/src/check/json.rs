@@ -10,24 +10,30 @@ mod write;
 
 use serde_json::Value;
 
+pub use crate::document::{NAN, number};
 pub use compare::{Difference, differences, matches, same};
 pub use read::{DEPTH_LIMIT, JsonError, JsonErrorKind, parse};
 pub use write::{number_text, text};
-
-/// Stands for the number that is equal to nothing, not even itself, in an expectation. No text is read as this
-/// number: one that large becomes a double.
-pub const NAN: u64 = u64::MAX;
 
 fn is_nan(value: &Value) -> bool {
     value.as_u64() == Some(NAN)
 }
 
-/// A double as a JSON value: a whole number where it is one, so that 2.0 is 2. There is no infinity in
-/// JSON values: the largest double stands for it.
-pub fn number(value: f64) -> Value {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() < EXACT && !(value == 0.0 && value.is_sign_negative()) {
-        return Value::from(value as i64);
+#[cfg(test)]
+mod tests {
+    use super::{differences, matches, same, text};
+    use crate::document::{Document, Pointer, ScalarRules};
+
+    #[test]
+    fn the_numbers_that_json_lacks() {
+        let document = Document::read("a: .nan\nb: .NaN\nc: .inf\nd: 1e300\n", ScalarRules::Yaml12);
+        let value = document.root().unwrap().to_value().unwrap();
+        let object = value.as_object().unwrap();
+        assert!(!same(&object["a"], &object["b"]) && !matches(&object["a"], &object["a"]));
+        assert_eq!(differences(&value, &value).len(), 2);
+        assert_eq!(text(&object["a"]), "null");
+        let checked = document.root().unwrap().to_checked_value(100).unwrap();
+        assert!(checked["a"].is_null() && checked["c"].as_f64().is_some_and(|it| it.fract() != 0.0), "{checked}");
+        assert!(document.find(&Pointer::parse("/a")).unwrap().as_str().is_none());
     }
-    serde_json::Number::from_f64(value.clamp(f64::MIN, f64::MAX)).map_or(Value::Null, Value::Number)
 }

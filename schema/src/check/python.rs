@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     check::time,
     dialect::ScalarRules,
-    document::{Document, NodeRef, Scalar, Shape},
+    document::{Document, FaultKind, NodeRef, Scalar, Shape},
 };
 
 /// A value as Python sees it.
@@ -29,26 +29,37 @@ pub enum PythonValue {
     Map(Vec<(String, PythonValue)>),
 }
 
+/// Why a file has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoValue {
+    /// It is not YAML.
+    Yaml(FaultKind),
+    /// It is not JSON: in the words of the reader.
+    Json(String),
+    /// Its aliases multiply each other.
+    TooLarge,
+}
+
 /// Values may be nested this deep, and have as many parts with their aliases expanded.
 const DEPTH_LIMIT: usize = 100;
 const PARTS_LIMIT: usize = 200_000;
 
 impl PythonValue {
-    /// The content of a YAML file, read as PyYAML does. The error says why it cannot be read.
-    pub fn of_yaml(text: &str) -> Result<PythonValue, String> {
+    /// Reads a YAML file as PyYAML does.
+    pub fn of_yaml(text: &str) -> Result<PythonValue, NoValue> {
         let document = Document::read(text, ScalarRules::Yaml11);
-        if let Some(problem) = document.problems().first() {
-            return Err(problem.message.clone());
+        if let Some(fault) = document.faults().first() {
+            return Err(NoValue::Yaml(fault.kind.clone()));
         }
         match document.root() {
             None => Ok(PythonValue::None),
-            Some(root) => PythonValue::of_node(root).ok_or_else(|| "it is too large".to_owned()),
+            Some(root) => PythonValue::of_node(root).ok_or(NoValue::TooLarge),
         }
     }
 
-    /// The content of a JSON file.
-    pub fn of_json(text: &str) -> Result<PythonValue, String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    /// Reads a JSON file.
+    pub fn of_json(text: &str) -> Result<PythonValue, NoValue> {
+        let value: Value = serde_json::from_str(text).map_err(|error| NoValue::Json(error.to_string()))?;
         Ok(PythonValue::of_value(&value))
     }
 

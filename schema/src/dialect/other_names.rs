@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     document::{NodeRef, Pointer},
     problem::{Code, Problem, Severity},
+    rules,
     shape::{Need, Shape},
     validate::{self, Definition},
 };
@@ -49,7 +50,7 @@ fn explain(node: NodeRef<'_>, whole: &Shape, definition: Definition, problem: &m
     let is_sure = is_synonym && !has_rival && mapping.anchor().is_none();
     let is_claim = validate::is_claim(whole, node, &parent);
     let dialect = definition.file().dialect().filter(|_| is_claim);
-    validate::rename_key(problem, mapping, &field, dialect, is_sure);
+    rules::unknown_key::rename_key(problem, mapping, &field, dialect, is_sure);
     if let Some(note) = advice.and_then(|advice| advice.note) {
         problem.note = Some(note.to_owned());
     }

@@ -1,7 +1,7 @@
 //! Lists made of something else, and taken apart.
 
 use crate::{
-    document::{EntryRef, NodeRef, Shape},
+    document::{EntryRef, NodeRef, Shape, Style},
     problem::Edit,
     shape::scalar,
 };
@@ -59,6 +59,50 @@ pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     let before = source(list, above..start)?;
     let key = before.strip_suffix("- ")?.trim_end();
     key.ends_with(':').then(|| vec![Edit::new(above + key.len()..start, " ")])
+}
+
+/// Takes the only item, a scalar, out of its brackets.
+pub(crate) fn out_of_brackets(list: NodeRef<'_>) -> Option<Vec<Edit>> {
+    let mut items = list.items();
+    let item = items.next().filter(|item| items.next().is_none() && item.scalar().is_some() && !item.is_null())?;
+    let range = list.own_range();
+    // A key whose colon is missing may end the text.
+    let is_short = !source(list, range.clone())?.contains(['\n', '\r']);
+    if !is_short || !is_flow(list) || list.alias().is_some() || item.alias().is_some() {
+        return None;
+    }
+    Some(vec![Edit::new(range, source(item, item.own_range())?)])
+}
+
+/// Puts a space behind the dash that begins each key of a mapping: `-exit_code: 0` was meant as an item.
+pub(crate) fn space_dashes_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
+    let text = mapping.document().text();
+    let behind_dash = |entry: EntryRef<'_>| {
+        let key = entry.key.range();
+        let mut letters = text.byte_slice(key.clone()).chars();
+        let lacks_blank = letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic);
+        lacks_blank.then_some(key.start + 1)
+    };
+    let places: Vec<usize> = mapping.entries().map(behind_dash).collect::<Option<_>>()?;
+    let is_own = is_own(mapping) && !places.is_empty();
+    is_own.then(|| places.into_iter().map(|at| Edit::new(at..at, " ")).collect())
+}
+
+/// Puts a space behind the dash that begins each line of a plain text: below its key, `-smoke` was meant as an item.
+pub(crate) fn space_dashes_of_lines(value: NodeRef<'_>) -> Option<Vec<Edit>> {
+    if value.style() != Some(Style::Plain) || !is_own(value) {
+        return None;
+    }
+    let (text, range) = (value.document().text(), value.own_range());
+    let behind_dash = |line: usize| {
+        let words = String::from(text.line(line));
+        let column = words.len() - words.trim_start_matches(' ').len();
+        let next = words[column..].strip_prefix('-').and_then(|rest| rest.chars().next());
+        let at = text.line_to_byte(line) + column;
+        let lacks_blank = next.is_some_and(|next| next.is_alphabetic() || next == '/') && at >= range.start;
+        lacks_blank.then(|| Edit::new(at + 1..at + 1, " "))
+    };
+    (text.byte_to_line(range.start)..=text.byte_to_line(range.end)).map(behind_dash).collect()
 }
 
 /// Makes an item of each key of an item.

@@ -29,7 +29,7 @@ enum Home<'d> {
     Item(EntryRef<'d>),
     /// An item of a list below a key that takes its place.
     NewItem(&'d str),
-    /// Into a mapping that it stands deep in, behind the entry that holds it.
+    /// Into a mapping around the one that has it, behind the entry that holds it.
     Behind(EntryRef<'d>),
     /// The same, before that entry.
     Before(EntryRef<'d>),
@@ -37,13 +37,13 @@ enum Home<'d> {
 
 /// An entry, as it is taken out.
 struct Cut {
-    /// Its bytes: in block style whole lines, but for what stands before its key.
+    /// Its bytes: in block style whole lines, without what is before its key.
     range: Range<usize>,
-    /// Where its key stands on its line.
+    /// The column of its key.
     column: usize,
     /// Its lines, as if they began a line of their own.
     lines: Vec<String>,
-    /// The same for a mapping in braces, where it can stand in one.
+    /// The same for a mapping in braces, where it fits in one.
     words: Option<String>,
 }
 
@@ -168,7 +168,7 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
             if keeps_blank_lines(holder.value) {
                 return None;
             }
-            // What ends what holds it moves to the left where it stands.
+            // The last entry of what holds it moves to the left, in its place.
             if end == cut.range.end && !is_flow(from) {
                 let start = line_start(from, cut.range.start);
                 let margin = source(from, start..cut.range.start)?;
@@ -192,7 +192,7 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
     Some(sorted(edits))
 }
 
-/// The edit that writes what stands in brackets on one line over several lines, with more behind it.
+/// The edit that writes what is in brackets on one line over several lines, with more behind it.
 fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     let column = column_of(holder.key)?;
     let list = holder.value;
@@ -200,7 +200,7 @@ fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     let text = list.document().text();
     let written = source(list, range.clone())?;
     let behind = source(list, range.end..end_of_lines(holder)?)?;
-    // Only the colon stands before the bracket.
+    // Only the colon is before the bracket.
     if written.contains(['\n', '\r'])
         || !behind.trim().is_empty()
         || !written.trim_start_matches(':').trim_start().starts_with(['[', '{'])

@@ -51,6 +51,21 @@ pub(crate) fn replace_entries(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Ed
     Some(vec![Edit::new(first.key.own_range().start..lines::end_of_entry(*last), line)])
 }
 
+/// Puts the only entry of a mapping in block style in quotes, as one text. Returns that text as well.
+pub(crate) fn quote_entry(mapping: NodeRef<'_>) -> Option<(String, Vec<Edit>)> {
+    let mut entries = mapping.entries();
+    let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
+    // The colon of a key without a value belongs to the text.
+    let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
+    let words = source(mapping, range.clone()).filter(|words| !words.contains(['\n', '\r']))?;
+    let has_marks = [mapping, entry.key, entry.value].into_iter().any(is_marked);
+    if has_marks || !is_own(mapping) || is_flow(mapping) {
+        return None;
+    }
+    let quoted = crate::document::quoted(&words);
+    Some((quoted.clone(), vec![Edit::new(range, quoted)]))
+}
+
 /// Makes a mapping of a list with one item: the entry `line`, which holds the words of `kept`.
 pub(crate) fn mapping_of_item(entry: EntryRef<'_>, line: &str, kept: NodeRef<'_>) -> Option<Vec<Edit>> {
     let list = entry.value;

@@ -10,6 +10,7 @@ use crate::{
     cure::{adapted, replaced},
     dialect::ScalarRules,
     document::Document,
+    faults,
 };
 
 /// What an operation makes of a text.
@@ -24,7 +25,7 @@ fn check(text: &str, go: impl Fn(NodeRef<'_>) -> Option<Vec<Edit>>, expected: Op
         let new = edits.map(|edits| replaced(&text, &edits));
         assert_eq!(new, expected);
         if let Some(new) = new {
-            assert_eq!(Document::read(&new, ScalarRules::Yaml12).problems(), []);
+            assert_eq!(faults::problems(&Document::read(&new, ScalarRules::Yaml12)), []);
         }
     }
 }

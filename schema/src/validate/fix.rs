@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Another name for a key. Only what is surely a slip may be put right unseen.
-pub(super) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
+pub(crate) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
     let (title, edits) = (rename_title(name), vec![Edit::new(key, scalar(name))]);
     if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
 }
@@ -23,7 +23,7 @@ pub(crate) fn rename_title(name: &str) -> String {
 }
 
 /// The help for an item with so many keys, of which each is an assertion.
-pub(super) fn split_into(items: usize) -> String {
+pub(crate) fn split_into(items: usize) -> String {
     match items {
         0..=2 => "split it into two items".to_owned(),
         more => format!("split it into {more} items"),
@@ -31,18 +31,18 @@ pub(super) fn split_into(items: usize) -> String {
 }
 
 /// Another text in place of a node, beyond doubt.
-pub(super) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
+pub(crate) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::safe(title, vec![Edit::new(range, text)])
 }
 
 /// Another text in place of a node, likely what is meant.
-pub(super) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
+pub(crate) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::guess(title, vec![Edit::new(range, text)])
 }
 
 /// A key that is missing, with a value to begin with, behind those that are before it in `order`. `known` are values of keys that
 /// are no examples. `None` where the mapping's layout is unusual.
-pub(super) fn insert(
+pub(crate) fn insert(
     mapping: NodeRef<'_>,
     key: &str,
     member: &Shape,
@@ -63,14 +63,14 @@ pub(super) fn insert(
 
 /// A key that belongs to a mapping under `child`, a key beside it. `child_shape` is what may be there: beside a command that runs
 /// on this machine, a person decides.
-pub(super) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&Shape>) -> Option<Fix> {
+pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&Shape>) -> Option<Fix> {
     let title = format!("move it under `{child}`");
     let edits = edit::below(mapping, key, child)?;
     let runs = child_shape.is_some_and(|shape| shape.all_fields().iter().any(|field| field.shape.is_shell()));
     let value = mapping.resolved().entry(key)?.value;
     let member = child_shape.and_then(|shape| shape.step(key, None));
-    let fits = value.is_null()
-        || member.is_none_or(|member| super::could_hold(&member, value) && !holds_patterns(value, &member));
+    let fits =
+        value.is_null() || member.is_none_or(|member| could_hold(&member, value) && !holds_patterns(value, &member));
     // What the child needs beside it may be another key that is as wrong, and would stay behind.
     let is_new = mapping.resolved().entry(child).is_none_or(|entry| entry.value.is_null());
     let is_half = is_new
@@ -90,7 +90,7 @@ fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
 }
 
 /// The text in quotes, where a text is wanted and something else was written.
-pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
     let quoted = Value::from(text).to_string();
     (!node.resolved().is_through_alias())
@@ -99,7 +99,7 @@ pub(super) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
 
 /// What was meant by a text, where a number or a boolean is wanted: what stands between quotes, or what looks like a
 /// number to people and is none for YAML.
-pub(super) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
+pub(crate) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
     let text = node.as_str()?.trim();
     let number = |is_whole: bool| {
         let octal = text.strip_prefix("0o").and_then(|digits| i64::from_str_radix(digits, 8).ok());
@@ -127,7 +127,7 @@ pub(super) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
 }
 
 /// The number or the boolean that was meant.
-pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
+pub(crate) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     let text = literal(node, kind)?;
     // `0200` in quotes may be meant with its zero, which a number does not keep.
     let is_padded =
@@ -137,13 +137,13 @@ pub(super) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
 }
 
 /// Edits that give a value the shape that its key needs, and whether they do so beyond doubt.
-pub(super) struct Reshaped {
-    pub(super) edits: Vec<Edit>,
-    pub(super) is_sure: bool,
+pub(crate) struct Reshaped {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) is_sure: bool,
 }
 
 /// What a renamed key needs of its value. `None` where no shape can be given to it.
-pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
+pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     if value.shape() == NodeShape::Scalar && member.kind() == Type::List && !value.is_null() && value.alias().is_none()
     {
         let fix = listed(value, member.item().as_ref())?;
@@ -155,82 +155,46 @@ pub(super) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
 /// The edits that take the only item out of its list, where a scalar is needed.
 fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     let kind = member.kind();
-    let is_alias = value.alias().is_some();
     match value.shape() {
         NodeShape::Scalar | NodeShape::Dangling => Some(Vec::new()),
         NodeShape::Sequence if matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean) => {
-            let mut items = value.items();
-            let item =
-                items.next().filter(|item| items.next().is_none() && item.scalar().is_some() && !item.is_null())?;
-            let text = value.document().text();
-            let range = value.own_range();
-            // A key whose colon is missing may end the text.
-            let words = String::from(text.get_byte_slice(range.clone())?);
-            let is_short = !words.contains(['\n', '\r']);
-            let in_brackets = text.get_byte_slice(range.start..range.start + 1).is_some_and(|first| first == "[");
-            if is_alias || item.alias().is_some() || !is_short || !in_brackets {
-                return None;
-            }
-            Some(vec![Edit::new(range, String::from(text.get_byte_slice(item.own_range())?))])
+            edit::out_of_brackets(value)
         }
         NodeShape::Sequence | NodeShape::Mapping => Some(Vec::new()),
     }
 }
 
 /// Items whose dashes lack the blank behind them: `-exit_code: 0` is a key.
-pub(super) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
-    let keys: Vec<Range<usize>> = node.entries().map(|entry| entry.key.range()).collect();
-    let text = node.document().text();
-    let lacks_blank = |key: &Range<usize>| {
-        let mut letters = text.byte_slice(key.clone()).chars();
-        letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic)
-    };
-    if keys.is_empty() || !keys.iter().all(lacks_blank) || node.resolved().is_through_alias() {
-        return None;
-    }
-    let edits = keys.into_iter().map(|key| Edit::new(key.start + 1..key.start + 1, " ")).collect();
-    Some(Fix::safe("put a space after each dash", edits))
+pub(crate) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
+    Some(Fix::safe("put a space after each dash", edit::space_dashes_of_keys(node)?))
 }
 
 /// Items of texts whose dashes lack the blank behind them: `-smoke` below its key is a text, and lines of them are one.
-pub(super) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
-    if node.style() != Some(Style::Plain) || node.resolved().is_through_alias() {
-        return None;
-    }
-    let (text, range) = (node.document().text(), node.own_range());
-    let lines = text.byte_to_line(range.start)..=text.byte_to_line(range.end);
-    let dashes = lines.map(|line| {
-        let words = String::from(text.line(line));
-        let column = words.len() - words.trim_start_matches(' ').len();
-        let begins = words[column..].strip_prefix('-').and_then(|rest| rest.chars().next());
-        let dash = text.line_to_byte(line) + column;
-        begins.filter(|next| next.is_alphabetic() || *next == '/').filter(|_| dash >= range.start).map(|_| dash + 1)
-    });
-    let edits = dashes.map(|behind| Some(Edit::new(behind?..behind?, " "))).collect::<Option<Vec<Edit>>>()?;
+pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
+    let edits = edit::space_dashes_of_lines(node)?;
     let title = "put a space after each dash";
     // Beside its key, what begins with a dash may be an option of a command.
-    let line = text.line_to_byte(text.byte_to_line(range.start));
-    let is_first = String::from(text.get_byte_slice(line..range.start)?).trim().is_empty();
+    let is_first = edit::begins_its_line(node);
     Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
 /// A scalar in place of a mapping, as the one field that the mapping needs, or has.
-pub(super) struct ShortForm {
-    pub(super) text: String,
+pub(crate) struct ShortForm {
+    pub(crate) text: String,
     /// Whether nothing else can be meant: neither a number of another unit, nor a text that denies what it names.
     is_sure: bool,
 }
 
 impl ShortForm {
     /// The fix that writes `text`, in which the form is, in place of a node.
-    pub(super) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
+    pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
         let title = format!("write `{text}`");
         if self.is_sure { replace(node.own_range(), text, title) } else { guess(node.own_range(), text, title) }
     }
 }
 
 /// The mapping that is meant by a scalar.
-pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
+pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
     if shape.kind() != Type::Mapping
         || node.is_null()
         || edit::one_line(node).is_none()
@@ -264,7 +228,7 @@ pub(super) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> 
 }
 
 /// Whether a mapping may be what a shape describes: one of its keys is known there. Anything else may.
-pub(super) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
+pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
     if node.text() == Some("") {
         return false;
     }
@@ -275,29 +239,18 @@ pub(super) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
 }
 
 /// The only item of a list, which is a mapping, without the list.
-pub(super) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("make it a mapping", edit::only_item(list)?))
 }
 
 /// A line that holds `: ` and was meant as a text: `- Total: 5`.
-pub(super) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
-    let mut entries = node.entries();
-    let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
-    let text = node.document().text();
-    let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
-    // A key whose colon is missing may end the text.
-    let words = String::from(text.get_byte_slice(range.clone())?);
-    let is_short = !words.contains(['\n', '\r']);
-    let is_own = [node, entry.key, entry.value].iter().all(|it| it.alias().is_none() && it.anchor().is_none());
-    if !is_short || !is_own || node.resolved().is_through_alias() || edit::is_flow(node) {
-        return None;
-    }
-    let cure = crate::document::quoted(&words);
-    Some(Fix::guess(format!("write `{cure}`"), vec![Edit::new(range, cure)]))
+pub(crate) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
+    let (quoted, edits) = edit::quote_entry(node)?;
+    Some(Fix::guess(format!("write `{quoted}`"), edits))
 }
 
 /// The only item of a list, which is a scalar, on the line of the key without its dash.
-pub(super) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("remove the dash", edit::undashed(list)?))
 }
 
@@ -332,7 +285,7 @@ fn holds_names(shape: &Shape) -> bool {
 const LONGEST_SHOWN: usize = 60;
 
 /// A single value as a list.
-pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
+pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
         return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
     }
@@ -350,7 +303,7 @@ pub(super) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
 }
 
 /// An item of a list with several keys, as items with one key each.
-pub(super) fn split(item: NodeRef<'_>) -> Option<Fix> {
+pub(crate) fn split(item: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::split_item(item)?;
     Some(Fix::safe(split_into(edits.len() + 1), edits))
 }
@@ -416,8 +369,31 @@ fn without_placeholders(example: &Value) -> Value {
 }
 
 /// The choice that an author most likely means.
-pub(super) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
+pub(crate) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
     let names = choices.iter().filter_map(|choice| choice.value.as_str());
     // A version is another version, not a slip of the keys.
     crate::words::nearest(node.text()?, names.filter(|name| name.contains(char::is_alphabetic)))
+}
+
+/// Whether a value, given the shape that a new key wants, is one that the key can have.
+pub(crate) fn could_hold(member: &Shape, value: NodeRef<'_>) -> bool {
+    let Some(shaped) = reshaped(value, member).filter(|_| !value.is_null()) else { return false };
+    let is_text = |shape: &Shape, node: NodeRef<'_>| {
+        node.as_str().is_some_and(|text| !text.is_empty() && shape.admits_text(text))
+    };
+    match (member.kind(), value.shape()) {
+        (_, NodeShape::Dangling) => false,
+        (Type::Any, _) => true,
+        (Type::Text, NodeShape::Scalar) => is_text(member, value),
+        (Type::Integer, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_))),
+        (Type::Number, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))),
+        (Type::Boolean, NodeShape::Scalar) => matches!(value.scalar(), Some(Scalar::Bool(_))),
+        (Type::List, NodeShape::Scalar) => {
+            !shaped.edits.is_empty() && member.item().is_some_and(|item| is_text(&item, value))
+        }
+        (Type::List, shape) => shape == NodeShape::Sequence,
+        (Type::Mapping, shape) => shape == NodeShape::Mapping,
+        (Type::Text, NodeShape::Sequence) => value.items().all(|item| is_text(member, item)),
+        (Type::Text | Type::Integer | Type::Number | Type::Boolean, _) => false,
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{message::Finding, *};
+use super::*;
 use crate::dialect::ScalarRules;
 
 /// What one validator over the whole finds.
@@ -45,7 +45,7 @@ fn of_parts(document: &Document) -> BTreeSet<String> {
     all
 }
 
-fn names(base: &Pointer, findings: &[Finding]) -> BTreeSet<String> {
+fn names(base: &Pointer, findings: &[Violation]) -> BTreeSet<String> {
     findings.iter().map(|finding| format!("{} {:?}", base.join(&finding.at), finding.wrong)).collect()
 }
 

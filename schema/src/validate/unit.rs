@@ -10,7 +10,7 @@ use super::fix;
 
 /// In what a field counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     Milliseconds,
     Seconds,
     /// 0 to 1.
@@ -23,7 +23,7 @@ pub(super) enum Unit {
 
 /// What was written behind a number, or in a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Suffix {
+pub(crate) enum Suffix {
     /// A time, in milliseconds.
     Time(f64),
     Percent,
@@ -33,7 +33,7 @@ pub(super) enum Suffix {
 
 impl Unit {
     /// The unit of a field: its name says it, or the first sentence of its docs, or its bounds.
-    pub(super) fn of(key: &str, shape: &Shape) -> Option<Unit> {
+    pub(crate) fn of(key: &str, shape: &Shape) -> Option<Unit> {
         let kind = shape.kind();
         if !matches!(kind, Type::Integer | Type::Number | Type::Any) {
             return None;
@@ -53,7 +53,7 @@ impl Unit {
     }
 
     /// The unit that a name ends with: `maxSec`, `timeout_ms`. `None` where it ends with none.
-    pub(super) fn in_name(name: &str) -> Option<Suffix> {
+    pub(crate) fn in_name(name: &str) -> Option<Suffix> {
         let start = name.rfind(|letter: char| letter == '_' || letter == '-' || letter.is_ascii_uppercase())?;
         let word = name[start..].trim_start_matches(['_', '-']).to_ascii_lowercase();
         // `min` is the least of something.
@@ -61,7 +61,7 @@ impl Unit {
     }
 
     /// The same unit as it is written behind a number.
-    pub(super) fn as_written(self) -> Suffix {
+    pub(crate) fn as_written(self) -> Suffix {
         match self {
             Unit::Milliseconds => Suffix::Time(1.0),
             Unit::Seconds => Suffix::Time(1000.0),
@@ -71,7 +71,7 @@ impl Unit {
     }
 
     /// What a field takes.
-    pub(super) fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Unit::Milliseconds => "a number of milliseconds",
             Unit::Seconds => "a number of seconds",
@@ -113,14 +113,14 @@ fn suffix(word: &str) -> Option<Suffix> {
 }
 
 /// What a text with a unit was meant to be.
-pub(super) struct Meant {
-    pub(super) unit: Unit,
+pub(crate) struct Meant {
+    pub(crate) unit: Unit,
     /// The same amount in the unit of the field, where the field can hold it.
-    pub(super) fix: Option<Fix>,
+    pub(crate) fix: Option<Fix>,
 }
 
 /// A text with a unit in place of a number. `None` where it is something else.
-pub(super) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant> {
+pub(crate) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant> {
     let unit = Unit::of(key, shape)?;
     let number = unit.number(node.as_str()?)?;
     let fits = |number: f64| shape.admits_number(number) && (shape.kind() != Type::Integer || number.fract() == 0.0);

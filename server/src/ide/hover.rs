@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use speclens_schema::{
     dialect::clawspec::{config::Config, lower},
+    directive,
     document::{Document, NodeRef, Pointer, Shape as NodeShape},
     files::FileKind,
     json_schema::SpecFile,
@@ -380,7 +381,7 @@ impl<'d> Place<'d> {
 
     /// A code in `# speclens: allow(…)`.
     fn code(&self) -> Option<Hover> {
-        let words = self.document.directives().into_iter().flat_map(|directive| directive.words);
+        let words = directive::directives(self.document).into_iter().flat_map(|directive| directive.words);
         let (word, range) = { words }.find(|(_, range)| range.start <= self.offset && self.offset <= range.end)?;
         Some(Hover { range, markdown: card::code(Code::parse(&word)?), page: None })
     }

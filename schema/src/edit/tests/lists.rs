@@ -81,3 +81,26 @@ fn list_leaves_its_key() {
     check("l:\n- a\n", unwrap, Some("- a\n"));
     check("l: # why\n- a\n", unwrap, None);
 }
+
+#[test]
+fn only_item_leaves_its_brackets() {
+    let leave = |root: NodeRef<'_>| out_of_brackets(l(root)?);
+    check("l: [ 'x' ] # why\n", leave, Some("l: 'x' # why\n"));
+    check("{l: [x]}\n", leave, Some("{l: x}\n"));
+    check("l: [x, y]\n", leave, None);
+    check("l:\n- x\n", leave, None);
+    check("l: [x,\n  ]\n", leave, None);
+    check("k: &n [x]\nl: *n\n", leave, None);
+}
+
+#[test]
+fn dashes_get_their_space() {
+    let keys = |root: NodeRef<'_>| space_dashes_of_keys(l(root)?);
+    check("l:\n  -a: 1\n", keys, Some("l:\n  - a: 1\n"));
+    check("l:\n  -a: 1\n  b: 2\n", keys, None);
+    check("k: &n {-a: 1}\nl: *n\n", keys, None);
+    let lines = |root: NodeRef<'_>| space_dashes_of_lines(l(root)?);
+    check("l:\n  -a\n  -/b\n", lines, Some("l:\n  - a\n  - /b\n"));
+    check("l:\n  -a\n  b\n", lines, None);
+    check("l: '-a'\n", lines, None);
+}

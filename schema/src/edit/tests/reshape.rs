@@ -62,3 +62,13 @@ fn entries_become_one() {
     check("- b: 1 # one\n  c: 2\n", replace, None);
     check("- &n {b: 1}\n- *n\n", |root| replace_entries(root.items().nth(1)?, "a: 1"), None);
 }
+
+#[test]
+fn entry_becomes_a_text() {
+    let quote = |root: NodeRef<'_>| Some(quote_entry(root.items().next()?)?.1);
+    check("- Total: 5 # why\n", quote, Some("- \"Total: 5\" # why\n"));
+    check("- Total:\n", quote, Some("- \"Total:\"\n"));
+    check("- {Total: 5}\n", quote, None);
+    check("- Total: &n 5\n- *n\n", quote, None);
+    check("- a: 1\n  b: 2\n", quote, None);
+}

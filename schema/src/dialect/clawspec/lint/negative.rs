@@ -1,11 +1,12 @@
 //! The cures of a contract without a negative scenario: a tag for the scenario that is one, or a new scenario.
 
 use crate::{
-    dialect::{clawspec::lower, unfilled::placeholder},
+    dialect::clawspec::lower,
     document::Shape,
     edit,
     files::Files,
     problem::{Edit, Fix},
+    rules::placeholder::placeholder,
     shape::scalar,
     spot::Spot,
 };

@@ -7,12 +7,12 @@ use crate::{
     document::NodeRef,
     json_schema::SpecFile,
     problem::{Code, Problem},
+    rules::unquoted_template,
     spot::Spot,
     template::{
         lint::{half_written, unknown},
         trimmed_placeholders,
     },
-    validate::unquoted_template,
 };
 
 /// Every text below a node, the values of some keys left out.
@@ -76,7 +76,8 @@ fn lint_name(name: &Spot<'_>, problems: &mut Vec<Problem>) {
 
 /// `{{today}}` without quotes, also where any value may be.
 fn lint_unquoted(member: &Spot<'_>, problems: &mut Vec<Problem>) {
-    if let Some(problem) = unquoted_template(&member.at, member.node) {
+    if let Some(finding) = unquoted_template::of(&member.at, member.node) {
+        let problem = finding.problem(member.node);
         problems.retain(|known| known.at != member.at && known.at.below(&member.at).is_none());
         problems.push(problem);
     }

@@ -1,0 +1,366 @@
+//! A mistake as data: the rule that it breaks, and where. What looks at a spec only adds findings. Which of several findings about one
+//! place is reported is decided once, by [`Report::resolve`]; only then are they put into words, by [`Report::problems`].
+
+use std::{fmt::Debug, ops::Range};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    document::{NodeRef, Pointer},
+    problem::{Code, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
+    spot::Spot,
+};
+
+/// A mistake of one kind, with what its words need: names, numbers, what was meant. Rules are in [`crate::rules`].
+pub(crate) trait Rule: Debug {
+    /// The code that it is reported with.
+    fn code(&self) -> Code;
+
+    /// How bad it is, before settings change it.
+    fn severity(&self) -> Severity {
+        self.code().severity()
+    }
+
+    /// Whether it is about something that is absent. In a part that cannot be read completely it may be there all the same.
+    fn is_about_absence(&self) -> bool {
+        false
+    }
+
+    /// What is said of it, and the fixes.
+    fn words(&self, site: &Site<'_>) -> Words;
+}
+
+/// Where a mistake is.
+pub(crate) struct Site<'d> {
+    /// The part of the document that was looked at: the whole, or one item of a top-level list.
+    pub(crate) root: NodeRef<'d>,
+    /// The node that is wrong, from `root`.
+    pub(crate) at: &'d Pointer,
+    /// The bytes to underline.
+    pub(crate) range: &'d Range<usize>,
+}
+
+impl<'d> Site<'d> {
+    /// The value that is wrong, with its place. `None` where something is missing.
+    pub(crate) fn spot(&self) -> Option<Spot<'d>> {
+        Spot::root(self.root).at(self.at)
+    }
+
+    /// The node that is wrong. `None` where something is missing.
+    pub(crate) fn node(&self) -> Option<NodeRef<'d>> {
+        self.root.find(self.at)
+    }
+
+    /// What holds the place.
+    pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
+        self.root.find(&self.at.parent()?)
+    }
+}
+
+/// A mistake in words: see [`Problem`] for what each part says.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) message: String,
+    pub(crate) note: Option<String>,
+    pub(crate) help: Option<String>,
+    pub(crate) listing: Option<Listing>,
+    pub(crate) subject: Option<Subject>,
+    pub(crate) fixes: Vec<Fix>,
+}
+
+impl Words {
+    /// What is wrong: one lower-case clause without a final period.
+    pub(crate) fn new(message: impl Into<String>) -> Words {
+        Words { message: message.into(), note: None, help: None, listing: None, subject: None, fixes: Vec::new() }
+    }
+
+    /// A message that ends with a name, which joins those of other problems with the same beginning.
+    pub(crate) fn naming(before: impl Into<String>, name: impl Into<String>) -> Words {
+        let listing = Listing { before: before.into(), names: vec![name.into()] };
+        Words { listing: Some(listing.clone()), ..Words::new(listing.message()) }
+    }
+
+    /// Adds a note: what happens because of it. A second one follows the first.
+    pub(crate) fn note(mut self, note: impl AsRef<str>) -> Words {
+        self.note = Some(match self.note.take() {
+            Some(first) => format!("{first}; {}", note.as_ref()),
+            None => note.as_ref().to_owned(),
+        });
+        self
+    }
+
+    /// The same with a help: what to write instead.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Words {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same with what it is about, for fixes that need the whole file.
+    pub(crate) fn subject(mut self, subject: Subject) -> Words {
+        self.subject = Some(subject);
+        self
+    }
+
+    /// The same with a fix, if there is one.
+    pub(crate) fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
+        self.fixes.extend(fix);
+        self
+    }
+
+    /// The same with a fix, if there is one, whose title is the help as well.
+    pub(crate) fn mend(mut self, fix: Option<Fix>) -> Words {
+        if let Some(fix) = fix {
+            self.help = Some(fix.title.clone());
+            self.fixes.push(fix);
+        }
+        self
+    }
+}
+
+/// What another place has to do with a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    /// A key that excludes the one that is reported.
+    KeyHere(String),
+    /// Any other, by its label: "first used here".
+    Labelled(&'static str),
+}
+
+impl Relation {
+    fn label(&self) -> String {
+        match self {
+            Relation::KeyHere(key) => format!("`{key}` is here"),
+            Relation::Labelled(label) => (*label).to_owned(),
+        }
+    }
+}
+
+/// Another place that belongs to a finding.
+#[derive(Debug)]
+struct Relative {
+    relation: Relation,
+    at: Pointer,
+    range: Range<usize>,
+    file: Option<OtherFile>,
+}
+
+/// Findings that another one says better.
+#[derive(Debug)]
+pub(crate) enum Scope {
+    /// Everything the schema says of a place.
+    At(Pointer),
+    /// Everything the schema says of a place, and of what is in it.
+    In(Pointer),
+    /// What has one code at a place, whoever found it.
+    CodeAt(Code, Pointer),
+}
+
+/// Who found a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layer {
+    /// Validation against the JSON Schema, which knows no format.
+    Schema,
+    /// The rules of a format, and those that go beyond types.
+    Rules,
+}
+
+/// Something wrong, at one place, without words.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    rule: Box<dyn Rule>,
+    layer: Layer,
+    at: Pointer,
+    range: Range<usize>,
+    related: Vec<Relative>,
+    replaces: Vec<Scope>,
+    unless_wrong: Vec<Pointer>,
+    is_for_compat: bool,
+}
+
+impl Finding {
+    /// A mistake that a rule found at a node, with the bytes to underline.
+    pub(crate) fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
+        Finding {
+            rule: Box::new(rule),
+            layer: Layer::Rules,
+            at,
+            range,
+            related: Vec::new(),
+            replaces: Vec::new(),
+            unless_wrong: Vec::new(),
+            is_for_compat: false,
+        }
+    }
+
+    /// The same, as something that validation found.
+    pub(crate) fn of_schema(self) -> Finding {
+        Finding { layer: Layer::Schema, ..self }
+    }
+
+    /// The same by a rule that words the finding of this one.
+    pub(crate) fn as_rule(self, around: impl FnOnce(Box<dyn Rule>) -> Box<dyn Rule>) -> Finding {
+        Finding { rule: around(self.rule), ..self }
+    }
+
+    /// The code that it is reported with.
+    pub(crate) fn code(&self) -> Code {
+        self.rule.code()
+    }
+
+    /// The node that is wrong.
+    pub(crate) fn at(&self) -> &Pointer {
+        &self.at
+    }
+
+    /// The same with another place that belongs to it.
+    pub(crate) fn related(mut self, relation: Relation, at: Pointer, range: Range<usize>) -> Finding {
+        self.related.push(Relative { relation, at, range, file: None });
+        self
+    }
+
+    /// The same with another place that belongs to it: its value, or a list or mapping by its first line.
+    pub(crate) fn with(self, label: &'static str, spot: &Spot<'_>) -> Finding {
+        self.related(Relation::Labelled(label), spot.at.clone(), spot.range())
+    }
+
+    /// The same in place of others.
+    pub(crate) fn instead_of(mut self, scope: Scope) -> Finding {
+        self.replaces.push(scope);
+        self
+    }
+
+    /// The same, kept only where no warning and no error was found at a place.
+    pub(crate) fn unless_wrong(mut self, at: Pointer) -> Finding {
+        self.unless_wrong.push(at);
+        self
+    }
+
+    /// The same, reported only where the settings name the program of the format under `compat`.
+    pub(crate) fn only_with_compat(self) -> Finding {
+        Finding { is_for_compat: true, ..self }
+    }
+
+    /// Whether it is at least a warning.
+    fn is_wrong(&self) -> bool {
+        self.rule.severity() <= Severity::Warning
+    }
+
+    /// The finding in words. `root` is the node from which its place counts.
+    pub(crate) fn problem(self, root: NodeRef<'_>) -> Problem {
+        let words = self.rule.words(&Site { root, at: &self.at, range: &self.range });
+        let related = self.related.into_iter().map(|it| Related {
+            message: it.relation.label(),
+            repeats: false,
+            at: it.at,
+            range: it.range,
+            file: it.file,
+        });
+        Problem {
+            code: self.rule.code(),
+            severity: self.rule.severity(),
+            message: words.message,
+            subject: words.subject,
+            listing: words.listing,
+            note: words.note,
+            help: words.help,
+            related: related.collect(),
+            fixes: words.fixes,
+            is_for_compat: self.is_for_compat,
+            at: self.at,
+            range: self.range,
+        }
+    }
+}
+
+/// What was found in one part of a document. Nothing that was added is changed or taken away before all of it is there.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Adds a finding.
+    pub(crate) fn push(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// Drops findings about which another one says more, and in a damaged part those about what is absent.
+    pub(crate) fn resolve(mut self, is_damaged: bool) -> Report {
+        if is_damaged {
+            self.findings.retain(|finding| !finding.rule.is_about_absence());
+        }
+        if self.findings.iter().any(|finding| !finding.replaces.is_empty()) {
+            let replaced = Replaced::by(&self.findings);
+            let mut gone: Vec<bool> =
+                (0..self.findings.len()).map(|index| replaced.holds(&self.findings, index)).collect();
+            retain(&mut self.findings, &mut gone);
+        }
+        if self.findings.iter().any(|finding| !finding.unless_wrong.is_empty()) {
+            let mut wrong: FxHashMap<&Pointer, usize> = FxHashMap::default();
+            for finding in self.findings.iter().filter(|finding| finding.is_wrong()) {
+                *wrong.entry(&finding.at).or_default() += 1;
+            }
+            let yields = |finding: &Finding| {
+                let own = |at: &Pointer| usize::from(*at == finding.at && finding.is_wrong());
+                finding.unless_wrong.iter().any(|at| wrong.get(at).copied().unwrap_or_default() > own(at))
+            };
+            let mut gone: Vec<bool> = self.findings.iter().map(yields).collect();
+            retain(&mut self.findings, &mut gone);
+        }
+        self
+    }
+
+    /// The findings in words, in the order in which they were found. `root` is the node from which their places count.
+    pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
+        self.findings.into_iter().map(|finding| finding.problem(root)).collect()
+    }
+}
+
+/// Takes out what is gone.
+fn retain(findings: &mut Vec<Finding>, gone: &mut Vec<bool>) {
+    let mut gone = gone.drain(..);
+    findings.retain(|_| !gone.next().unwrap_or_default());
+}
+
+/// The places at which findings are replaced, with those that replace them.
+struct Replaced<'f> {
+    at: FxHashSet<&'f Pointer>,
+    within: FxHashSet<&'f Pointer>,
+    by_code: FxHashMap<(Code, &'f Pointer), Vec<usize>>,
+}
+
+impl<'f> Replaced<'f> {
+    fn by(findings: &'f [Finding]) -> Replaced<'f> {
+        let mut replaced =
+            Replaced { at: FxHashSet::default(), within: FxHashSet::default(), by_code: FxHashMap::default() };
+        for (index, finding) in findings.iter().enumerate() {
+            for scope in &finding.replaces {
+                match scope {
+                    Scope::At(at) => {
+                        replaced.at.insert(at);
+                    }
+                    Scope::In(at) => {
+                        replaced.within.insert(at);
+                    }
+                    Scope::CodeAt(code, at) => replaced.by_code.entry((*code, at)).or_default().push(index),
+                }
+            }
+        }
+        replaced
+    }
+
+    fn holds(&self, findings: &[Finding], index: usize) -> bool {
+        let Finding { rule, layer, at, .. } = &findings[index];
+        let by_other = |by: &Vec<usize>| by.iter().any(|by| *by != index);
+        if self.by_code.get(&(rule.code(), at)).is_some_and(by_other) {
+            return true;
+        }
+        let mut around = std::iter::successors(Some(at.clone()), Pointer::parent);
+        match layer {
+            Layer::Schema => {
+                self.at.contains(at) || !self.within.is_empty() && around.any(|place| self.within.contains(&place))
+            }
+            Layer::Rules => false,
+        }
+    }
+}

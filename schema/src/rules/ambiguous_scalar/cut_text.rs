@@ -1,0 +1,86 @@
+//! Texts that YAML ends at a ` #` which their author most likely meant: `- order #5`.
+
+use std::ops::Range;
+
+use crate::{
+    document::{Document, Scalar, Style, quoted},
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+};
+
+/// Maximum number of places of a file that are looked at.
+const MAX_PLACES: usize = 256;
+
+/// A text without quotes that a number sign cuts off.
+#[derive(Debug)]
+struct CutText {
+    /// What is behind it.
+    behind: String,
+    /// From the beginning of the text to the end of its line.
+    whole: Range<usize>,
+}
+
+/// Finds the texts without quotes that a number sign cuts off.
+pub(crate) fn check(document: &Document, report: &mut Report) {
+    let text = document.text();
+    for at in number_signs(document).take(MAX_PLACES) {
+        let pointer = document.pointer_at(at);
+        let Some(node) = document.find(&pointer) else { continue };
+        let Range { start, end } = node.own_range();
+        let is_cut = end == at
+            && node.alias().is_none()
+            && node.style() == Some(Style::Plain)
+            && node.scalar() == Some(Scalar::Text)
+            && !node.is_through_alias();
+        if !is_cut {
+            continue;
+        }
+        let line = String::from(text.line(text.byte_to_line(at)));
+        let line_start = text.line_to_byte(text.byte_to_line(at));
+        let rest = line_start + line.trim_end().len();
+        if start < line_start {
+            continue;
+        }
+        let rule = CutText { behind: String::from(text.byte_slice(at + 1..rest)), whole: start..rest };
+        report.push(Finding::new(rule, pointer, at + 1..rest));
+    }
+}
+
+impl Rule for CutText {
+    fn code(&self) -> Code {
+        Code::AmbiguousScalar
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let quoted = quoted(&String::from(site.root.document().text().byte_slice(self.whole.clone())));
+        let fix = Fix::guess(format!("write `{quoted}`"), vec![Edit::new(self.whole.clone(), quoted)]);
+        Words::new(format!("`{}` is a comment and not part of the text", self.behind)).fix([fix])
+    }
+}
+
+/// Where a single blank is between a word and `#` with a number: `order #5`.
+fn number_signs(document: &Document) -> impl Iterator<Item = usize> {
+    let text = document.text();
+    let byte = |at: usize| (at < text.len_bytes()).then(|| text.byte(at));
+    let mut start = 0;
+    let signs = text.chunks().flat_map(move |chunk| {
+        let begin = start;
+        start += chunk.len();
+        memchr::memchr_iter(b'#', chunk.as_bytes()).map(move |at| begin + at)
+    });
+    signs
+        .filter(move |sign| {
+            let is_digit = |at: usize| byte(at).is_some_and(|it| it.is_ascii_digit());
+            let behind = (sign + 1..).find(|at| !is_digit(*at)).unwrap_or(sign + 1);
+            let ends = byte(behind).is_none_or(|it| it.is_ascii_whitespace() || b".,;:!?)".contains(&it));
+            let follows_word = *sign >= 2
+                && byte(sign - 1) == Some(b' ')
+                && byte(sign - 2).is_some_and(|it| it.is_ascii_alphanumeric() || it >= 0x80);
+            is_digit(sign + 1) && ends && follows_word
+        })
+        .map(|sign| sign - 1)
+}

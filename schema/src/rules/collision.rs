@@ -1,0 +1,4 @@
+page! {
+    /// Assertions, or other list items, that repeat each other or ask for the same position.
+    "collision", Warning
+}

@@ -1,0 +1,85 @@
+use std::ops::Range;
+
+use crate::{
+    document::{NodeRef, Pointer},
+    finding::{Finding, Relation, Rule, Site, Words},
+    problem::Code,
+    shape::Shape,
+    validate::{Context, fix, head},
+    words::all_of,
+};
+
+page! {
+    /// Keys that exclude each other are in one mapping.
+    "conflicting-fields", Error
+}
+
+/// Keys of which a mapping may have one.
+#[derive(Debug)]
+struct Excluding(Vec<&'static str>);
+
+/// More than one key where each item is one assertion.
+#[derive(Debug)]
+struct SeveralInItem {
+    keys: Vec<String>,
+    /// Where the item is: the finding is at its second key.
+    item: Pointer,
+}
+
+/// Reports keys that exclude each other at the last of them.
+pub(crate) fn several_of(context: &Context<'_>, at: Pointer) -> Finding {
+    let alternatives = context.shape(&at).map(|shape: Shape| shape.alternatives()).unwrap_or_default();
+    let entries = context.node.find(&at).into_iter().flat_map(NodeRef::entries);
+    let mut present: Vec<(String, Range<usize>)> = entries
+        .map(|entry| (entry.key.key_text(), entry.key.range()))
+        .filter(|(key, _)| alternatives.contains(&key.as_str()))
+        .collect();
+    let rule = Excluding(alternatives);
+    let Some((key, range)) = present.pop() else {
+        let range = head(context.node, &at);
+        return Finding::new(rule, at, range);
+    };
+    let finding = Finding::new(rule, at.key(&key), range);
+    present.into_iter().fold(finding, |finding, (key, range)| {
+        let place = at.key(&key);
+        finding.related(Relation::KeyHere(key), place, range)
+    })
+}
+
+/// Reports an item with several assertions.
+pub(crate) fn too_many(context: &Context<'_>, at: Pointer) -> Finding {
+    let entries = context.node.find(&at).into_iter().flat_map(NodeRef::entries);
+    let keys: Vec<(String, Range<usize>)> = entries.map(|entry| (entry.key.key_text(), entry.key.range())).collect();
+    let range = keys.get(1).map_or_else(|| head(context.node, &at), |(_, range)| range.clone());
+    let rule = SeveralInItem { keys: keys.iter().map(|(key, _)| key.clone()).collect(), item: at.clone() };
+    let finding = Finding::new(rule, at.clone(), range);
+    match keys.into_iter().next() {
+        Some((key, range)) => {
+            let place = at.key(&key);
+            finding.related(Relation::KeyHere(key), place, range)
+        }
+        None => finding,
+    }
+}
+
+impl Rule for Excluding {
+    fn code(&self) -> Code {
+        Code::ConflictingFields
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("{} exclude each other", all_of(self.0.iter().copied()))).help("keep one of them")
+    }
+}
+
+impl Rule for SeveralInItem {
+    fn code(&self) -> Code {
+        Code::ConflictingFields
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let names = all_of(self.keys.iter().map(String::as_str));
+        let words = Words::new(format!("{names} are in one list item")).help(fix::split_into(self.keys.len()));
+        words.fix(site.root.find(&self.item).and_then(fix::split))
+    }
+}

@@ -1,0 +1,4 @@
+page! {
+    /// Assertions that cannot both hold.
+    "contradiction", Warning
+}

@@ -1,0 +1,4 @@
+page! {
+    /// Two things that must have different names share one.
+    "duplicate-name", Error
+}

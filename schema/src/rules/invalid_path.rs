@@ -1,0 +1,4 @@
+page! {
+    /// A path that is absolute, or leads out of the directory of the suite.
+    "invalid-path", Error
+}

@@ -1,0 +1,4 @@
+page! {
+    /// A regular expression that is not valid, or that the tool of the format rejects.
+    "invalid-pattern", Error
+}

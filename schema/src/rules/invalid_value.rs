@@ -1,0 +1,160 @@
+use crate::{
+    document::{Pointer, Scalar},
+    finding::{Finding, Rule, Site, Words},
+    problem::Code,
+    shape::{self, Shape, Word},
+    validate::{Context, as_fragment, describe, fix, place},
+    words::{is_surely, listed, opposite_of},
+};
+
+use super::wrong_type;
+
+page! {
+    /// A value that is not one of the allowed ones.
+    "invalid-value", Error
+}
+
+
+/// A value that is not one of those that a field allows.
+#[derive(Debug)]
+struct NotAllowed {
+    /// The key that has the value. `None` for an item of a list.
+    key: Option<String>,
+    shape: Option<Shape>,
+    /// Whether the value has the type of those that are allowed.
+    is_of_type: bool,
+}
+
+/// A text that does not have the form that its field needs.
+#[derive(Debug)]
+enum WrongForm {
+    /// One that stands for something else: a path, a pattern.
+    Word(String),
+    /// An item of a list.
+    Item(Option<Shape>),
+    Url(String),
+}
+
+/// Something that no other rule has words for: a keyword of the schema.
+#[derive(Debug)]
+struct Violates(String);
+
+/// Reports a value that is not allowed.
+pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
+    let range = place(context.node, &at);
+    let shape = context.member(&at);
+    let node = context.node.find(&at);
+    let mut is_of_type = true;
+    if let (Some(node), Some(shape)) = (node, &shape) {
+        let is_text = shape.values().iter().all(|choice| choice.value.is_string());
+        if node.as_str().is_none() && is_text || node.scalar().is_none() {
+            return wrong_type::of(context, at);
+        }
+        is_of_type = is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_)));
+    }
+    Finding::new(NotAllowed { key: context.key_at(&at), shape, is_of_type }, at, range)
+}
+
+/// Reports a text of another form.
+pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
+    let name = at.last().unwrap_or_default();
+    let shape = context.shape(&at);
+    let rule = match shape.as_ref().and_then(Shape::word) {
+        Some(
+            Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell,
+        ) => WrongForm::Word(name),
+        None if context.key_at(&at).is_none() => WrongForm::Item(shape),
+        None => WrongForm::Url(name),
+    };
+    let range = place(context.node, &at);
+    Finding::new(rule, at, range)
+}
+
+/// Reports what no other rule has words for.
+pub(crate) fn other(context: &Context<'_>, at: Pointer, keyword: String) -> Finding {
+    let range = place(context.node, &at);
+    Finding::new(Violates(keyword), at, range)
+}
+
+impl Rule for NotAllowed {
+    fn code(&self) -> Code {
+        if self.is_of_type { Code::InvalidValue } else { Code::WrongType }
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
+            return Words::new("this value is not allowed here");
+        };
+        let choices = shape.values();
+        let name = match &self.key {
+            Some(name) => format!("`{name}`"),
+            None => "this item".to_owned(),
+        };
+        let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
+        let names = listed(names.iter().map(String::as_str));
+        let near = fix::nearest_choice(node, &choices);
+        let is_own = !node.resolved().is_through_alias();
+        if let Some(near) = near {
+            let sure = node.text().is_some_and(|text| {
+                is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
+            });
+            let (text, title) = (shape::scalar(near), format!("change it to `{near}`"));
+            let fix = if sure { fix::replace } else { fix::guess };
+            let words = Words::new(format!("{name} cannot be {}", describe(node))).help(&title);
+            return words.fix(is_own.then(|| fix(node.own_range(), text, title)));
+        }
+        let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));
+        if let Some(written) = node.as_str() {
+            let names: Vec<&str> = choices.iter().filter_map(|choice| choice.value.as_str()).collect();
+            words.note = opposite_of(written, &names).map(|name| format!("it is the opposite of `{name}`"));
+            words.help = described_as(written, &choices);
+        }
+        match choices.as_slice() {
+            [only] if is_own => {
+                let text = shape::show(only.value);
+                words.fix([fix::guess(node.own_range(), text.clone(), format!("change it to `{text}`"))])
+            }
+            [..] => words,
+        }
+    }
+}
+
+impl Rule for WrongForm {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let found = || site.node().map(describe).unwrap_or_default();
+        match self {
+            WrongForm::Word(name) => Words::new(format!("{} is not a valid value of `{name}`", found())),
+            WrongForm::Item(shape) => {
+                let summary = shape.as_ref().and_then(Shape::summary).map(as_fragment).unwrap_or_default();
+                let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
+                let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
+                Words::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
+            }
+            WrongForm::Url(name) => Words::new(format!("`{name}` is not a valid URL"))
+                .help("begin it with a scheme, such as `https://`"),
+        }
+    }
+}
+
+impl Rule for Violates {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("the value violates `{}` of the JSON Schema", self.0))
+    }
+}
+
+/// What to write for a word with which the docs of one choice describe it.
+fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
+    let describes =
+        |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));
+    let mut described = choices.iter().filter_map(|choice| Some((choice, choice.docs.filter(|docs| describes(docs))?)));
+    let ((choice, docs), None) = (described.next()?, described.next()) else { return None };
+    Some(format!("write `{}`: {}", shape::show(choice.value), as_fragment(docs)))
+}

@@ -1,0 +1,105 @@
+use crate::{
+    document::{NodeRef, Pointer},
+    finding::{Finding, Rule, Site, Words},
+    problem::{Code, Fix},
+    shape::{Need, Shape},
+    validate::{Context, as_fragment, fix, head},
+    words::listed,
+};
+
+page! {
+    /// A required key is missing.
+    "missing-field", Error
+}
+
+/// A required key that is not there.
+#[derive(Debug)]
+struct Missing {
+    key: String,
+    /// What lacks it: a key, or the form of an assertion. `None` for an item of a list.
+    owner: Option<String>,
+    /// What the mapping may have.
+    shape: Option<Shape>,
+    /// Whether another value in the mapping is what makes it required.
+    is_conditional: bool,
+}
+
+/// None of several keys, of which one is required.
+#[derive(Debug)]
+struct NoneOf {
+    alternatives: Vec<&'static str>,
+    shape: Option<Shape>,
+}
+
+/// Reports a key that is missing at its place.
+pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
+    let parent = at.parent().unwrap_or_default();
+    let shape = context.shape(&parent);
+    let tag = context.variant(&parent).and_then(|variant| variant.tag);
+    let owner = context.key_at(&parent).or_else(|| tag.map(|(_, tag)| tag.to_owned()));
+    let is_required = |shape: &Shape| {
+        shape.fields(None).iter().any(|field| field.name == key && field.need == Need::Required)
+    };
+    let is_conditional = shape.as_ref().is_some_and(|shape| !is_required(shape));
+    let range = head(context.node, &parent);
+    Finding::new(Missing { key, owner, shape, is_conditional }, at, range)
+}
+
+/// Reports a mapping without any of the keys of which it needs one.
+pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
+    let shape = context.shape(&at);
+    let alternatives = shape.as_ref().map(Shape::alternatives).unwrap_or_default();
+    let range = head(context.node, &at);
+    Finding::new(NoneOf { alternatives, shape }, at, range)
+}
+
+/// The fix that adds a key to a mapping, behind the keys that come first in its type.
+fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str) -> Option<Fix> {
+    let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
+    fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, &[])
+}
+
+impl Rule for Missing {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let (key, mapping) = (&self.key, site.parent());
+        let words = Words::new(match &self.owner {
+            Some(owner) => format!("`{owner}` is missing `{key}`"),
+            None => format!("missing `{key}`"),
+        });
+        let member = self.shape.as_ref().and_then(|shape| shape.step(key, mapping));
+        let note = match key.as_str() {
+            "schemaFile" if self.is_conditional => {
+                Some("`format: json` needs the JSON Schema that the output must match".to_owned())
+            }
+            _ => member.as_ref().and_then(Shape::summary).map(|docs| format!("`{key}`: {}", as_fragment(docs))),
+        };
+        let words = note.into_iter().fold(words, Words::note);
+        let fix = mapping.zip(self.shape.as_ref()).and_then(|(mapping, shape)| insertion(mapping, shape, key));
+        words.fix(fix).help(format!("add `{key}`"))
+    }
+}
+
+impl Rule for NoneOf {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words::new(format!("missing {}", listed(self.alternatives.iter().copied())));
+        let place = site.node().zip(self.shape.as_ref());
+        let fix = |key: &&'static str| place.and_then(|(mapping, shape)| insertion(mapping, shape, key));
+        words.fix(self.alternatives.iter().filter_map(fix)).help("add one of them")
+    }
+}

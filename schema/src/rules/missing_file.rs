@@ -1,0 +1,4 @@
+page! {
+    /// A file that a spec names cannot be found.
+    "missing-file", Error
+}

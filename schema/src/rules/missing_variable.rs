@@ -1,0 +1,4 @@
+page! {
+    /// `{{name}}` has no value: the run breaks, or the text is used unchanged.
+    "missing-variable", Error
+}

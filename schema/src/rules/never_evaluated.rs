@@ -1,0 +1,4 @@
+page! {
+    /// An assertion that cannot be evaluated, because nothing defines what it checks.
+    "never-evaluated", Warning
+}

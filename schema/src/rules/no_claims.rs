@@ -1,0 +1,4 @@
+page! {
+    /// A test without an assertion, which always passes.
+    "no-claims", Warning
+}

@@ -1,0 +1,142 @@
+use crate::{
+    document::{NodeRef, Pointer, Scalar},
+    finding::{Finding, Rule, Site, Words},
+    problem::Code,
+    shape::{Shape, Type},
+    validate::{Context, describe, fix, place},
+    words::listed,
+};
+
+page! {
+    /// A number, a length or a list outside its bounds.
+    "out-of-range", Error
+}
+
+/// A number outside of its bounds.
+#[derive(Debug)]
+struct Number {
+    name: String,
+    shape: Option<Shape>,
+}
+
+/// An empty string where none may be.
+#[derive(Debug)]
+enum EmptyText {
+    Field(String),
+    ItemOf(String),
+    Item,
+}
+
+/// An empty list or mapping where none may be.
+#[derive(Debug)]
+enum Empty {
+    List(String),
+    Mapping(String),
+    File { is_list: bool },
+    /// A mapping without a name of its own, that needs one of these keys.
+    Item(Vec<&'static str>),
+}
+
+/// Reports a number outside of its bounds.
+pub(crate) fn number(context: &Context<'_>, at: Pointer) -> Finding {
+    let rule = Number { name: at.last().unwrap_or_default(), shape: context.shape(&at) };
+    let range = place(context.node, &at);
+    Finding::new(rule, at, range)
+}
+
+/// Reports an empty string.
+pub(crate) fn empty_text(context: &Context<'_>, at: Pointer) -> Finding {
+    let list = at.parent().and_then(|parent| parent.last()).filter(|_| context.key_at(&at).is_none());
+    let rule = match (list, at.last()) {
+        (Some(list), _) => EmptyText::ItemOf(list),
+        (None, Some(name)) => EmptyText::Field(name),
+        (None, None) => EmptyText::Item,
+    };
+    let range = place(context.node, &at);
+    Finding::new(rule, at, range)
+}
+
+/// Reports an empty list or mapping.
+pub(crate) fn empty(context: &Context<'_>, at: Pointer) -> Finding {
+    let shape = context.shape(&at);
+    let is_list = shape.as_ref().is_some_and(|shape| shape.kind() == Type::List);
+    let rule = match context.key_at(&at) {
+        Some(name) if is_list => Empty::List(name),
+        Some(name) => Empty::Mapping(name),
+        None if at.is_root() && context.base.is_root() => Empty::File { is_list },
+        None => Empty::Item(shape.map(|shape| shape.alternatives()).unwrap_or_default()),
+    };
+    let range = place(context.node, &at);
+    Finding::new(rule, at, range)
+}
+
+impl Rule for Number {
+    fn code(&self) -> Code {
+        Code::OutOfRange
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let node = site.node();
+        let number = node.and_then(NodeRef::scalar).map_or(0.0, |scalar| match scalar {
+            Scalar::Int(value) => value as f64,
+            Scalar::Float(value) => value,
+            Scalar::Null | Scalar::Bool(_) | Scalar::Text | Scalar::Timestamp => 0.0,
+        });
+        let shape = self.shape.as_ref();
+        let bounds = shape.and_then(Shape::bounds).unwrap_or_else(|| "a number that can be counted exactly".to_owned());
+        let most = shape.and_then(Shape::maximum).filter(|most| number > *most);
+        let bounds = match most {
+            Some(most) if !bounds.contains(&most.to_string()) => format!("at most {most}"),
+            Some(_) | None => bounds,
+        };
+        let from = if bounds.contains(" to ") { "from " } else { "" };
+        let found = node.map(describe).unwrap_or_default();
+        let words = Words::new(format!("`{}` must be {from}{bounds}, found {found}", self.name));
+        // A share that was written as a percentage.
+        let share = node.filter(|node| bounds == "0 to 1" && !node.resolved().is_through_alias());
+        match share.and_then(|node| Some((node, node.text()?.parse::<u32>().ok()?))) {
+            Some((node, percent @ 10..=100)) => {
+                let text = (f64::from(percent) / 100.0).to_string();
+                words.mend(Some(fix::guess(node.own_range(), text.clone(), format!("write `{text}`"))))
+            }
+            Some(_) | None => words,
+        }
+    }
+}
+
+impl Rule for EmptyText {
+    fn code(&self) -> Code {
+        Code::OutOfRange
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let words = Words::new(match self {
+            EmptyText::Field(name) => format!("`{name}` must not be empty"),
+            EmptyText::ItemOf(list) => format!("an item of `{list}` must not be empty"),
+            EmptyText::Item => "this item must not be empty".to_owned(),
+        });
+        match self {
+            EmptyText::Field(name) if name == "schemaFile" => words.note("`format: json` needs a JSON Schema file"),
+            EmptyText::Field(_) | EmptyText::ItemOf(_) | EmptyText::Item => words,
+        }
+    }
+}
+
+impl Rule for Empty {
+    fn code(&self) -> Code {
+        Code::OutOfRange
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let (item, key) = ("add an item", "add a key");
+        match self {
+            Empty::List(name) => Words::new(format!("`{name}` must not be empty")).help(item),
+            Empty::Mapping(name) => Words::new(format!("`{name}` must not be empty")).help(key),
+            Empty::File { is_list } => {
+                Words::new("the file must not be empty").help(if *is_list { item } else { key })
+            }
+            Empty::Item(alternatives) => Words::new("the mapping must not be empty")
+                .help(format!("add {}", listed(alternatives.iter().copied()))),
+        }
+    }
+}

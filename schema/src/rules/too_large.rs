@@ -1,0 +1,32 @@
+use crate::{
+    document::{NodeRef, Pointer},
+    finding::{Finding, Rule, Site, Words},
+    problem::Code,
+    validate::head,
+};
+
+page! {
+    /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
+    "too-large", Error
+}
+
+
+/// Aliases of aliases that stand for more values than are read.
+#[derive(Debug)]
+struct MultipliedAliases;
+
+/// Reports a part whose aliases multiply each other.
+pub(crate) fn aliases(node: NodeRef<'_>) -> Finding {
+    let range = head(node, &Pointer::root());
+    Finding::new(MultipliedAliases, Pointer::root(), range)
+}
+
+impl Rule for MultipliedAliases {
+    fn code(&self) -> Code {
+        Code::TooLarge
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the aliases in here multiply each other to more values than are read").help("write the values out")
+    }
+}

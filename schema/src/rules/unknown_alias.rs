@@ -1,0 +1,4 @@
+page! {
+    /// `*name` without `&name` before it.
+    "unknown-alias", Error
+}

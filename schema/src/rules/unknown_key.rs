@@ -1,0 +1,468 @@
+use std::cmp::Reverse;
+
+use crate::{
+    dialect::Dialect,
+    document::{EntryRef, Pointer, Scalar},
+    edit,
+    finding::{Finding, Rule, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Edit, Fix, Severity, Subject},
+    shape::{self, Place, Shape, Type},
+    validate::{
+        Context, Mapping, could_hold,
+        fix::{self, Reshaped},
+        head,
+        unit::Unit,
+        with_article,
+    },
+    words::{all_of, is_surely, likeness, nearest, opposite_of, same_negation},
+};
+
+use super::pasted_secret;
+
+page! {
+    /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
+    /// check is not checked, so it is an error there: the suite does not run until the key is corrected or removed.
+    "unknown-key", Warning
+}
+
+/// Where a test of KindLM has its claims.
+const EXPECT: &str = "expect";
+
+/// Where KindLM keeps the schema that `argsSchema` names.
+const RESOLVED: &str = "argsSchemaResolved";
+
+/// A key that is known so many steps away belongs there; farther away it is another one of the same name.
+const NEARBY: usize = 2;
+
+/// A key that its mapping does not have.
+#[derive(Debug)]
+struct UnknownKey {
+    key: String,
+    /// The form of the mapping, where it has several: `type` of an assertion.
+    form: Option<&'static str>,
+    severity: Severity,
+    /// The format whose program ignores it, where it was to be an assertion.
+    unchecked_by: Option<Dialect>,
+    /// Whether it can be turned into a comment, where no other fix is found.
+    may_go: bool,
+    meant: Meant,
+}
+
+/// What an unknown key was meant to be.
+#[derive(Debug)]
+enum Meant {
+    /// A merge key, in a format that applies none.
+    Merge(Option<Dialect>),
+    /// What KindLM itself writes beside `argsSchema`.
+    Resolved,
+    /// The opposite of a key, for which there is another one.
+    Negation { of: &'static str, name: &'static str, member: Option<Shape>, is_free: bool },
+    /// The opposite of a key that is on or off: the value turns around.
+    Flipped { name: &'static str, value: bool, is_free: bool },
+    /// The opposite of a key, which cannot be said.
+    Opposite(&'static str),
+    /// The one key that is missing beside it. `belongs_to` is the form that has the key itself.
+    StandIn { rename: Rename, belongs_to: Option<(&'static str, &'static str)> },
+    /// A known key, misspelt or under another name.
+    Name(Rename),
+    /// A known key, misspelt, that is there as well.
+    Taken(&'static str),
+    /// A key of other forms of the mapping, the most alike first.
+    OtherForm { tag: &'static str, forms: Vec<&'static str>, is_like: bool },
+    /// A key of another mapping.
+    Elsewhere(Move),
+    /// Like a key of another mapping.
+    LikeElsewhere { name: &'static str, way: Option<(Move, bool)> },
+    /// A place for the name of a variable, and it holds the secret itself: under another name it would still be in the file.
+    Secret,
+    /// None that is known: one of these is to be used.
+    OneOf(Vec<&'static str>),
+}
+
+/// A key that becomes another one.
+#[derive(Debug)]
+struct Rename {
+    name: &'static str,
+    /// What the value must be then.
+    member: Option<Shape>,
+    /// Whether the key is written here.
+    is_editable: bool,
+    /// Whether no other name can be meant.
+    is_sure: bool,
+}
+
+/// A key that belongs to another mapping.
+#[derive(Debug)]
+struct Move {
+    here: Place,
+    to: Place,
+    /// What may be below the key under which it belongs, where that is in the same mapping.
+    child: Option<Shape>,
+    /// Whether the key is missing there.
+    is_missing: bool,
+}
+
+/// Reports an unknown key. `is_required` is whether it stands for one that must be there.
+pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
+    let range = head(context.node, &at);
+    Finding::new(decide(context, &at, key, is_required), at, range)
+}
+
+/// Returns whether an unknown key is a claim that vanishes.
+pub(crate) fn is_lost_claim(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
+    decide(context, at, key, false).severity == Severity::Error
+}
+
+fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> UnknownKey {
+    let file = context.file;
+    let parent = at.parent().unwrap_or_default();
+    let known = context.mapping(&parent);
+    let mut severity = if known.claims { Severity::Error } else { Code::UnknownKey.severity() };
+    let (meant, is_alike) = guess(context, at, &parent, key, &known);
+    let is_lost = match &meant {
+        Meant::Merge(_) => false,
+        Meant::Resolved => {
+            severity = Severity::Warning;
+            false
+        }
+        Meant::Elsewhere(it) => is_misplaced_claim(file, it, key),
+        Meant::LikeElsewhere { name, way } => way.as_ref().is_some_and(|(it, _)| is_misplaced_claim(file, it, name)),
+        Meant::Negation { .. }
+        | Meant::Flipped { .. }
+        | Meant::Opposite(_)
+        | Meant::StandIn { .. }
+        | Meant::Name(_)
+        | Meant::Taken(_)
+        | Meant::OtherForm { .. }
+        | Meant::Secret
+        | Meant::OneOf(_) => false,
+    };
+    if is_lost {
+        severity = Severity::Error;
+    }
+    if is_required {
+        severity = severity.min(Code::MissingField.severity());
+    }
+    let is_said = matches!(meant, Meant::Merge(_) | Meant::Resolved);
+    let is_opposite = matches!(meant, Meant::Negation { .. } | Meant::Flipped { .. } | Meant::Opposite(_));
+    let has_name = matches!(meant, Meant::StandIn { .. }) || is_alike && !is_opposite;
+    UnknownKey {
+        key: key.to_owned(),
+        form: known.variant.map(|(_, form)| form),
+        severity,
+        unchecked_by: file.dialect().filter(|_| (known.claims || is_lost) && !is_said),
+        // Without it the key that it stands for would be missing.
+        may_go: !is_said && !has_name && !is_required,
+        meant,
+    }
+}
+
+/// Returns what a key was meant to be, and whether it is like a key that its mapping has.
+fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known: &Mapping<'_>) -> (Meant, bool) {
+    let file = context.file;
+    let Mapping { node: mapping, here, fields, free, variant, tags, .. } = known;
+    if key == "<<" && !context.node.document().rules().merges() {
+        return (Meant::Merge(file.dialect()), false);
+    }
+    if key == RESOLVED && mapping.is_some_and(|mapping| mapping.entry("argsSchema").is_some()) {
+        return (Meant::Resolved, false);
+    }
+    let entry = mapping.and_then(|mapping| mapping.entry(key));
+    if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
+        return (Meant::Secret, true);
+    }
+    // What comes from a merge is put right where it is written: here is only its name.
+    let is_editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
+        && entry.is_some_and(|entry| !entry.key.is_through_alias());
+    let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
+    let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
+    // The form that is most like this one comes first.
+    if let Some((_, own)) = variant {
+        tags.sort_by_key(|tag| Reverse(likeness(own, tag)));
+    }
+    let near = nearest(key, free.iter().copied()).or_else(|| nearest(key, fields.iter().copied()));
+    let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, *mapping));
+    // A value that cannot be there speaks against a likeness, unless that is close.
+    let near = near.filter(|name| {
+        let holds = entry
+            .zip(member(name))
+            .is_none_or(|(entry, member)| entry.value.is_null() || could_hold(&member, entry.value));
+        holds || is_surely(key, name, fields.iter().copied())
+    });
+    let is_close = |place: &Place| here.as_ref().is_some_and(|here| here.distance(place) <= NEARBY);
+    // Where only one of both places can have the value, the key belongs there.
+    let fits_only_here = near.zip(elsewhere).zip(entry).is_some_and(|((name, place), entry)| {
+        let other = Shape::find(file, &place.pointer().key(key), None);
+        let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
+        free.contains(&name) && fits(member(name)) && !fits(other)
+    });
+    let rename = |name: &'static str, is_sure: bool| Rename { name, member: member(name), is_editable, is_sure };
+    if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close)) {
+        return (opposite(key, name, entry, known, is_editable), near.is_some());
+    }
+    if let Some(name) = context.stand_ins.borrow().get(at).copied() {
+        let belongs_to = tags.first().zip(*variant).map(|(first, (tag, _))| (tag, *first));
+        return (Meant::StandIn { rename: rename(name, false), belongs_to }, true);
+    }
+    if let Some(name) = near.filter(|_| fits_only_here || !elsewhere.is_some_and(is_close)) {
+        if !free.contains(&name) {
+            return (Meant::Taken(name), true);
+        }
+        // Of two keys that may be meant, only one can have the name.
+        let means_it = |other: &str| {
+            other != key && !fields.contains(&other) && nearest(other, free.iter().copied()) == Some(name)
+        };
+        let has_rival = mapping.is_some_and(|mapping| mapping.entries().any(|entry| means_it(&entry.key.key_text())));
+        // A dash that is none of YAML's begins an item, not a name.
+        let begins_as_name = key.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let is_sure = !has_rival && begins_as_name && is_surely(key, name, free.iter().copied());
+        return (Meant::Name(rename(name, is_sure)), true);
+    }
+    if let ([first, rest @ ..], Some((tag, own))) = (tags.as_slice(), *variant) {
+        let is_like = likeness(own, first).1 > 0 || rest.is_empty();
+        return (Meant::OtherForm { tag, forms: tags, is_like }, near.is_some());
+    }
+    let way = |place: &Place, here: &Place| Move {
+        here: here.clone(),
+        to: place.clone(),
+        child: place.0.last().and_then(|child| member(child)),
+        is_missing: outer(parent, place, here).is_some_and(|outer| context.mapping(&outer).missing.contains(&key)),
+    };
+    if let (Some(place), Some(here)) = (elsewhere, here) {
+        return (Meant::Elsewhere(way(place, here)), near.is_some());
+    }
+    let alike = nearest(key, shape::all_keys(file)).filter(|name| is_far_likeness(key, name, file));
+    if let (Some(name), Some(here)) = (alike, here) {
+        let place = shape::places_of(file, name).iter().min_by_key(|place| here.distance(place));
+        let is_sure = is_surely(key, name, shape::all_keys(file));
+        return (Meant::LikeElsewhere { name, way: place.map(|place| (way(place, here), is_sure)) }, near.is_some());
+    }
+    (Meant::OneOf(free.clone()), near.is_some())
+}
+
+fn opposite(
+    key: &str,
+    name: &'static str,
+    entry: Option<EntryRef<'_>>,
+    known: &Mapping<'_>,
+    is_editable: bool,
+) -> Meant {
+    let is_free = |name: &str| is_editable && known.free.contains(&name);
+    let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
+    let value = entry.map(|entry| entry.value);
+    if let Some(negation) = same_negation(key, name, &known.fields) {
+        return Meant::Negation { of: name, name: negation, member: member(negation), is_free: is_free(negation) };
+    }
+    if member(name).is_some_and(|member| member.kind() == Type::Boolean)
+        && let Some(value) = value.filter(|value| value.alias().is_none())
+        && let Some(Scalar::Bool(value)) = value.scalar()
+    {
+        return Meant::Flipped { name, value: !value, is_free: is_free(name) };
+    }
+    Meant::Opposite(name)
+}
+
+impl Rule for UnknownKey {
+    fn code(&self) -> Code {
+        Code::UnknownKey
+    }
+
+    fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let key = &self.key;
+        let words = Words::new(match (&self.meant, self.form) {
+            (Meant::Resolved, _) => format!("`{key}` has no effect beside `argsSchema`"),
+            (_, Some(form)) => format!("unknown key `{key}` in `{form}`"),
+            (_, None) => format!("unknown key `{key}`"),
+        });
+        let mut words = self.meant.words(key, words, site);
+        if self.may_go && words.fixes.is_empty() {
+            words.fixes.extend(edit::comment_out(site.root, site.at).map(Fix::comment));
+        }
+        match self.unchecked_by {
+            Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
+            None => words,
+        }
+    }
+}
+
+impl Meant {
+    fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
+        let value = || site.node();
+        let renamed = |name: &str, edits: Vec<Edit>| {
+            let rename = Edit::new(site.range.clone(), shape::scalar(name));
+            std::iter::once(rename).chain(edits).collect::<Vec<_>>()
+        };
+        match self {
+            Meant::Merge(dialect) => words
+                .note(format!("{} does not apply merge keys here", dialect.map_or("speclens", Dialect::program)))
+                .help("write the keys out"),
+            Meant::Resolved => words.help("remove it"),
+            Meant::Secret => words,
+            Meant::Negation { of, name, member, is_free } => {
+                let help = format!("write `{name}`, the opposite of `{of}`");
+                let reshaped = value().zip(member.as_ref()).and_then(|(value, member)| fix::reshaped(value, member));
+                let edits = reshaped.filter(|_| *is_free).map(|shaped| renamed(name, shaped.edits));
+                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+            }
+            Meant::Flipped { name, value: wanted, is_free } => {
+                let help = format!("write `{name}: {wanted}`, which says the same");
+                let edits = value().filter(|_| *is_free).map(|value| Edit::new(value.own_range(), wanted.to_string()));
+                words.fix(edits.map(|edit| Fix::guess(&help, renamed(name, vec![edit])))).help(help)
+            }
+            Meant::Opposite(name) => {
+                words.note(format!("it is the opposite of `{name}`, and there is no key for that"))
+            }
+            Meant::StandIn { rename, belongs_to } => {
+                let words = match belongs_to {
+                    Some((tag, form)) => words.note(format!("`{key}` belongs to `{tag}: {form}`")),
+                    None => words,
+                };
+                rename.words(key, words.note(format!("the required key `{}` is missing", rename.name)), site)
+            }
+            Meant::Name(rename) => rename.words(key, words, site),
+            Meant::Taken(name) => words.help(format!("move its value to `{name}`, or remove it")),
+            Meant::OtherForm { tag, forms, is_like } => words
+                .note(match (is_like, forms.as_slice()) {
+                    (true, [form]) => format!("`{key}` belongs to `{tag}: {form}`"),
+                    (true, forms) => format!("`{key}` belongs to `{tag}: {}` and others", forms.first().unwrap_or(tag)),
+                    (false, _) => format!("`{key}` belongs to other values of `{tag}`"),
+                })
+                .help("remove it"),
+            Meant::Elsewhere(way) => {
+                let help = way.to.way_from(&way.here);
+                words.fix(way.fix(key, &help, site)).help(help).subject(Subject::Home(way.to.clone()))
+            }
+            Meant::LikeElsewhere { name, way: Some((way, is_sure)) } => {
+                let help = format!("{}, as `{name}`", way.to.way_from(&way.here));
+                let edits = way.child_here().filter(|_| *is_sure).zip(site.parent());
+                let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
+                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+            }
+            Meant::LikeElsewhere { way: None, .. } => words,
+            Meant::OneOf(free) => words.help(match free.as_slice() {
+                [] => "remove it".to_owned(),
+                [only] => format!("use `{only}`, or remove it"),
+                [..] => format!("use one of {}, or remove it", all_of(free.iter().copied())),
+            }),
+        }
+    }
+}
+
+impl Move {
+    /// The key of the same mapping under which it belongs.
+    fn child_here(&self) -> Option<&'static str> {
+        let is_below = self.here.contains(&self.to) && self.here.distance(&self.to) == 1;
+        self.to.0.last().copied().filter(|_| is_below)
+    }
+
+    fn fix(&self, key: &str, title: &str, site: &Site<'_>) -> Option<Fix> {
+        if let Some(child) = self.child_here() {
+            return fix::below(site.parent()?, key, child, self.child.as_ref());
+        }
+        let parent = site.at.parent()?;
+        let outer = outer(&parent, &self.to, &self.here)?;
+        let holder = parent.below(&outer)?.steps().next()?.into_owned();
+        let edits = edit::beside(site.parent()?, key, site.root.find(&outer)?, &holder)?;
+        Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
+    }
+}
+
+/// The mapping around the one at `parent` that is at another place in the kind of file. What is said of one item of a list is
+/// not said of all: it does not leave its item.
+fn outer(parent: &Pointer, to: &Place, here: &Place) -> Option<Pointer> {
+    let between = here.0.get(to.0.len()..).filter(|between| to.contains(here) && !between.contains(&"[]"))?;
+    between.iter().try_fold(parent.clone(), |at, _| at.parent())
+}
+
+impl Rename {
+    /// What the key is to be called, and what its value must be then.
+    fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
+        let Rename { name, is_editable, is_sure, .. } = *self;
+        let title = fix::rename_title(name);
+        let Some(member) = &self.member else { return words.help(title) };
+        let (written, wanted) = (Unit::in_name(key), Unit::of(name, member));
+        let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
+        if written.zip(own).is_some_and(|(written, own)| written != own) || counts_by_another_number(key, name) {
+            return words.help(match wanted {
+                Some(wanted) => format!("write `{name}`, which takes {}", wanted.label()),
+                None => format!("write `{name}`, with values in that unit"),
+            });
+        }
+        let kind = with_article(&member.type_name());
+        let value = site.node().filter(|value| !value.is_null());
+        let nothing = Reshaped { edits: Vec::new(), is_sure: true };
+        let Some(shaped) = value.map_or(Some(nothing), |value| fix::reshaped(value, member)) else {
+            return words.help(format!("write `{name}`, which takes {kind}"));
+        };
+        let mut words = words;
+        let fits = value.is_none_or(|value| could_hold(member, value));
+        if !fits {
+            words = words.note(format!("`{name}` takes {kind}"));
+        } else if let (None, Some(wanted @ (Unit::Milliseconds | Unit::Seconds)), false) = (written, wanted, is_sure) {
+            words = words.note(format!("`{name}` takes {}", wanted.label()));
+        }
+        if is_editable {
+            let mut fix = fix::rename(site.range.clone(), name, is_sure && fits && shaped.is_sure);
+            fix.edits.extend(shaped.edits);
+            fix.preferred &= is_sure || fits;
+            words = words.fix([fix]);
+        }
+        words.help(title)
+    }
+}
+
+/// Whether both names end with what a price is for, and not with the same: `input_per_1m`, `input_per_1k`.
+fn counts_by_another_number(key: &str, name: &str) -> bool {
+    let number =
+        |text: &str| text.rsplit_once("per").map(|(_, number)| number.trim_start_matches(['_', '-']).to_lowercase());
+    number(key).zip(number(name)).is_some_and(|(one, other)| {
+        let is_number = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
+        is_number(&one) && is_number(&other) && one != other
+    })
+}
+
+/// The nearest place to this one where a key is known. One that another form of the mapping here has does not belong
+/// elsewhere.
+pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
+    let others = shape::places_of(file, key).iter().filter(|place| *place != here);
+    others.min_by_key(|place| (here.distance(place), place.0.len()))
+}
+
+/// Whether a key that is here instead of there is a claim that vanishes: beside `expect`, or above the tests.
+fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
+    let in_expect = way.to.0.contains(&EXPECT) && !way.here.0.contains(&EXPECT);
+    file == SpecFile::KindLm && way.here.contains(&way.to) && (in_expect || key == EXPECT)
+}
+
+/// Whether a key of another place is meant: a likeness that far away must be a close one.
+fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
+    is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
+}
+
+/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion, `is_sure`
+/// is whether the name means the same beyond doubt.
+pub(crate) fn rename_key(
+    problem: &mut crate::problem::Problem,
+    mapping: crate::document::NodeRef<'_>,
+    field: &shape::Field,
+    dialect: Option<Dialect>,
+    is_sure: bool,
+) {
+    let key = problem.at.last().unwrap_or_default();
+    let is_editable = !mapping.resolved().is_through_alias()
+        && mapping.entry(&key).is_some_and(|entry| !entry.key.is_through_alias());
+    let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_editable, is_sure };
+    let at = Pointer::root().key(&key);
+    let site = Site { root: mapping, at: &at, range: &problem.range };
+    let words = rename.words(&key, Words::new(problem.message.clone()), &site);
+    let words = match dialect {
+        Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
+        None => words,
+    };
+    (problem.note, problem.help, problem.fixes) = (words.note, words.help, words.fixes);
+}

@@ -1,0 +1,42 @@
+use crate::{
+    document::{NodeRef, Pointer, Shape, quoted},
+    finding::{Finding, Rule, Site, Words},
+    problem::{Code, Edit, Fix},
+};
+
+page! {
+    /// A string that begins with `{{` without quotes. YAML reads it as a mapping.
+    "unquoted-template", Error
+}
+
+
+/// `{{name}}` without quotes, which YAML reads as a mapping in a mapping, where a text is meant.
+#[derive(Debug)]
+struct Unquoted {
+    /// The text as it was written.
+    source: String,
+}
+
+/// Reports a placeholder that lacks its quotes. `None` for any other node.
+pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
+    if node.shape() != Shape::Mapping || node.alias().is_some() {
+        return None;
+    }
+    let range = node.own_range();
+    let source = String::from(node.document().text().get_byte_slice(range.clone())?);
+    let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
+    let is_name = !inner.contains(['{', '}', ':', '\n']);
+    is_name.then(|| Finding::new(Unquoted { source: source.clone() }, at.clone(), range))
+}
+
+impl Rule for Unquoted {
+    fn code(&self) -> Code {
+        Code::UnquotedTemplate
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let quoted = quoted(&self.source);
+        let edits = vec![Edit::new(site.range.clone(), quoted.clone())];
+        Words::new("a text that begins with `{{` needs quotes").fix([Fix::safe(format!("write `{quoted}`"), edits)])
+    }
+}

@@ -1,0 +1,4 @@
+page! {
+    /// An assertion that cannot fail: an empty list, an empty string, a bound without effect.
+    "vacuous-claim", Warning
+}

@@ -1,0 +1,236 @@
+use crate::{
+    document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
+    finding::{Finding, Rule, Site, Words},
+    problem::{Code, Fix},
+    shape::{self, Shape, Type},
+    validate::{Context, describe, fix, place, unit, with_article},
+};
+
+use super::unquoted_template;
+
+pub(crate) mod glued;
+
+page! {
+    /// A value of another type than the one expected.
+    "wrong-type", Error
+}
+
+/// A value of another type than its field has.
+#[derive(Debug)]
+pub(super) struct WrongType {
+    /// The key that has the value. `None` for an item of a list, and for the whole.
+    key: Option<String>,
+    /// What may be there.
+    shape: Option<Shape>,
+    is_whole_file: bool,
+    /// What to do with a key, or an item, that has no value, beside giving it one.
+    removal: Option<&'static str>,
+}
+
+/// Reports a value of another type.
+pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
+    let shape = context.member(&at);
+    let node = context.node.find(&at);
+    let is_text = shape.as_ref().is_some_and(|shape| shape.kind() == Type::Text);
+    if let Some(finding) = node.filter(|_| is_text).and_then(|node| unquoted_template::of(&at, node)) {
+        return finding;
+    }
+    let rule = WrongType {
+        key: context.key_at(&at),
+        is_whole_file: at.is_root() && context.base.is_root(),
+        removal: node.filter(|node| node.is_null()).and_then(|_| removal(context, &at)),
+        shape,
+    };
+    let range = place(context.node, &at);
+    Finding::new(rule, at, range)
+}
+
+/// What to do with a key, or an item, that has no value, beside giving it one.
+fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
+    let Some((parent, key)) = at.parent().zip(context.key_at(at)) else {
+        // The root of what is checked alone is an item, unless it is the root of the file.
+        return (!context.base.join(at).is_root()).then_some("remove the `-`");
+    };
+    let mapping = context.mapping(&parent);
+    let is_required = |shape: &Shape| {
+        shape.fields(mapping.node).iter().any(|field| field.name == key && field.need != shape::Need::Optional)
+    };
+    (!mapping.shape.as_ref().is_some_and(is_required)).then_some("remove the key")
+}
+
+impl Rule for WrongType {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
+            return Words::new("the value has another type than the one expected");
+        };
+        let is_whole_file = self.is_whole_file;
+        let (mut label, kind) = (shape.type_name(), shape.kind());
+        if let Some(text) = shape.text_form() {
+            label = format!("{label} or {}", with_article(&text.type_name()));
+        }
+        let label = with_article(&label);
+        let found = describe(node);
+        let mut words = Words::new(match &self.key {
+            _ if is_whole_file && kind == Type::List => format!("expected a list, found {found}"),
+            _ if is_whole_file => format!("expected a mapping, found {found}"),
+            Some(key) if node.is_null() => format!("`{key}` has no value"),
+            Some(key) => format!("expected {label} for `{key}`, found {found}"),
+            None if node.is_null() => "empty list item".to_owned(),
+            None => format!("expected {label}, found {found}"),
+        });
+        if is_whole_file {
+            words.help = Some(match kind {
+                Type::List => "begin each item with `- `".to_owned(),
+                _ => format!("begin the file with `{}: …`", first_field(shape)),
+            });
+        }
+        if let Some((key, meant)) = self.key.as_ref().and_then(|key| Some((key, unit::meant(key, node, shape)?))) {
+            let words = Words::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
+            return match meant.fix {
+                Some(fix) => words.mend(Some(fix)),
+                None => words.help("write the number alone, in the unit of the field"),
+            };
+        }
+        let mut fix = None;
+        // In brackets there is no dash.
+        let in_brackets = is_in_brackets(node);
+        match (kind, node.shape()) {
+            (Type::Text, NodeShape::Scalar)
+                if !node.is_null() && node.text().is_some_and(|text| shape.admits_text(text)) =>
+            {
+                words.help = Some("put it in quotes".to_owned());
+                fix = fix::quoted(node);
+            }
+            (Type::Integer, NodeShape::Scalar) if matches!(node.scalar(), Some(Scalar::Float(_))) => {}
+            (Type::Integer | Type::Number | Type::Boolean, NodeShape::Scalar) => {
+                fix = fix::unquoted(node, kind);
+                match fix::literal(node, kind) {
+                    Some(meant) if node.style() == Some(Style::Plain) => {
+                        words.note = Some("YAML 1.2 reads it as a string".to_owned());
+                        words.help = Some(format!("write `{meant}`"));
+                    }
+                    Some(_) if fix.is_some() => words.help = Some("remove the quotes".to_owned()),
+                    Some(_) | None => {}
+                }
+            }
+            (Type::List, NodeShape::Mapping) if fix::dashed(node).is_some() => {
+                words.note = Some("without a space after it, a dash is part of the key".to_owned());
+                fix = fix::dashed(node);
+            }
+            (Type::List, NodeShape::Scalar) if fix::dashed_texts(node).is_some() => {
+                words.note = Some("without a space after it, a dash is part of the string".to_owned());
+                fix = fix::dashed_texts(node);
+            }
+            (Type::List, NodeShape::Scalar | NodeShape::Mapping) if !node.is_null() => {
+                let is_mapping = node.shape() == NodeShape::Mapping;
+                let item = shape.item();
+                let fits = |item: &Shape| {
+                    (item.kind() == Type::Mapping) == is_mapping || (!is_mapping && item.text_form().is_some())
+                };
+                let short = item.as_ref().and_then(|item| fix::short_form(node, item));
+                if item.as_ref().is_some_and(fits) {
+                    fix = item
+                        .as_ref()
+                        .filter(|item| fix::is_like(node, item))
+                        .and_then(|item| fix::listed(node, Some(item)));
+                } else if let Some(short) = &short {
+                    fix = Some(short.fix(node, format!("[{}]", short.text)));
+                }
+                if !is_whole_file {
+                    words.help = Some(match short {
+                        Some(short) => format!("write `[{}]`", short.text),
+                        None if is_mapping && !in_brackets => "begin each item with `- `".to_owned(),
+                        None => fix.as_ref().map_or("write it as a list", |fix| fix.title.as_str()).to_owned(),
+                    });
+                }
+            }
+            (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, shape) => {
+                fix = Some(short.fix(node, short.text.clone()));
+            }
+            (Type::Mapping, NodeShape::Sequence)
+                if !in_brackets && !site.at.is_root() && !items_are_entries(node, shape) =>
+            {
+                words.help = Some(keyed_help(node));
+            }
+            (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !site.at.is_root() => {
+                words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `- `" }.to_owned());
+                // A mapping whose keys are names of the author takes any item, and reads its keys as names.
+                let is_like = !shape.all_fields().is_empty()
+                    && node.items().next().is_some_and(|item| fix::is_like(item, shape));
+                let only = fix::only_item(node).filter(|_| items_are_entries(node, shape));
+                fix = only.map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
+            }
+            (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
+                words.note = Some("`: ` makes it a mapping".to_owned());
+                fix = Some(quoted);
+            }
+            (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)
+                if let Some(undashed) = fix::undashed(node) =>
+            {
+                words.help = Some("remove the `- `".to_owned());
+                fix = Some(undashed);
+            }
+            (Type::Mapping, NodeShape::Sequence) if in_brackets => words.help = Some("write `{…}`".to_owned()),
+            (Type::Mapping, NodeShape::Sequence) if !site.at.is_root() => words.help = Some("remove the `- `".to_owned()),
+            (_, NodeShape::Scalar) if node.is_null() => {
+                let removal = self.removal.map(|it| format!(", or {it}")).unwrap_or_default();
+                words.help = Some(format!("write {label}{removal}"));
+            }
+            (Type::Text, NodeShape::Scalar) if !node.is_null() && !node.resolved().is_through_alias() => {
+                if let [only] = shape.values().as_slice() {
+                    let text = shape::show(only.value);
+                    fix = Some(fix::guess(node.own_range(), text.clone(), format!("write `{text}`")));
+                }
+            }
+            _ => {}
+        }
+        // The title of a fix is its help, unless more can be said.
+        words.help = words.help.or_else(|| fix.as_ref().map(|fix| fix.title.clone()));
+        if let (Some(help), Some(fix)) = (&words.help, &mut fix) {
+            fix.title.clone_from(help);
+        }
+        words.fixes.extend(fix);
+        words
+    }
+}
+
+/// Whether a list or a mapping is written in brackets.
+fn is_in_brackets(node: NodeRef<'_>) -> bool {
+    let start = node.own_range().start;
+    let first = node.document().text().get_byte_slice(start..start + 1);
+    node.scalar().is_none() && first.is_some_and(|first| first == "[" || first == "{")
+}
+
+fn first_field(shape: &Shape) -> &'static str {
+    shape.fields(None).first().map_or("", |field| field.name)
+}
+
+/// Whether the items of a list are entries of a mapping, so that the list only has to go: where the keys are names of the
+/// author of mappings or lists, an item with other values is not what was meant.
+fn items_are_entries(list: NodeRef<'_>, shape: &Shape) -> bool {
+    let Some(value) = shape.map_value() else { return true };
+    let is_nested = matches!(value.kind(), Type::Mapping | Type::List);
+    let values = || list.items().flat_map(NodeRef::entries).map(|entry| entry.value);
+    let are_mappings = !shape.all_fields().is_empty() || list.items().all(|item| item.shape() == NodeShape::Mapping);
+    are_mappings && !(is_nested && values().any(|value| value.shape() == NodeShape::Scalar))
+}
+
+/// The help for a list of named things in place of a mapping from their names.
+fn keyed_help(list: NodeRef<'_>) -> String {
+    let is_name = |text: &&str| {
+        let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+        !text.is_empty() && text.chars().all(fits)
+    };
+    let name_of = |item: NodeRef<'_>| {
+        let named = ["id", "name"].into_iter().find_map(|key| item.get(key));
+        named.unwrap_or(item).text().filter(is_name).map(str::to_owned)
+    };
+    match list.items().next().and_then(name_of) {
+        Some(name) => format!("write each name as a key, such as `{name}:`, without the `- `"),
+        None => "write each item as a key and its value, `NAME: VALUE`, without the `- `".to_owned(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Nodes, types and docs as parts of messages.
+
+use crate::document::{NodeRef, Scalar, Shape as NodeShape};
+
+/// A node in words: "the string `x`", "a list".
+pub(crate) fn describe(node: NodeRef<'_>) -> String {
+    const SHOWN: usize = 32;
+    let text = node.text().unwrap_or_default();
+    let mut shown: String =
+        text.chars().take(SHOWN).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    match (node.shape(), node.scalar()) {
+        (NodeShape::Sequence, _) => "a list".to_owned(),
+        (NodeShape::Mapping, _) => "a mapping".to_owned(),
+        (NodeShape::Dangling, _) => "an unknown alias".to_owned(),
+        (NodeShape::Scalar, Some(Scalar::Null)) => "null".to_owned(),
+        (NodeShape::Scalar, Some(Scalar::Bool(_))) => format!("`{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Float(value))) if value.is_nan() => format!("`{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Int(_) | Scalar::Float(_))) => format!("the number `{shown}`"),
+        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) if text.is_empty() => {
+            "an empty string".to_owned()
+        }
+        (NodeShape::Scalar, Some(Scalar::Text | Scalar::Timestamp) | None) => format!("the string `{shown}`"),
+    }
+}
+
+/// The name of a type with its article.
+pub(crate) fn with_article(label: &str) -> String {
+    match label.chars().next() {
+        Some('`') => label.to_owned(),
+        _ if label.starts_with("any ") || label == "null" => label.to_owned(),
+        Some('a' | 'e' | 'i' | 'o') => format!("an {label}"),
+        _ => format!("a {label}"),
+    }
+}
+
+/// The first sentence of a doc comment as the end of another one.
+pub(crate) fn as_fragment(summary: &str) -> String {
+    let sentence = summary.split(". ").next().unwrap_or(summary);
+    let mut letters = sentence.trim_end_matches('.').chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,123 @@
+//! Keys that are missing because they are misspelt, or under another name: one mistake, not two.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{
+    document::Pointer,
+    json_schema::SpecFile,
+    rules::unknown_key,
+    shape::{self, Place},
+    words::{differ_in_sense, nearest, opposite_of},
+};
+
+use super::{
+    context::{Context, Mapping, Violation, Wrong},
+    could_hold,
+};
+
+/// Where a test of KindLM has its claims.
+const EXPECT: &str = "expect";
+
+/// A key that is known so many steps away belongs there; farther away it is another one of the same name.
+const NEARBY: usize = 2;
+
+impl Context<'_> {
+    /// A key that is missing and is misspelt beside is one problem, not two: it is reported at the key that
+    /// is there, as an error. Returns those keys.
+    pub(super) fn drop_what_is_only_misspelt(&self, violations: &mut Vec<Violation>) -> HashSet<Pointer> {
+        let mut misspelt = HashSet::new();
+        let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
+        // Where keys are missing that are one level off.
+        let mut moved: HashSet<Pointer> = HashSet::new();
+        let pairs = only_pairs(violations);
+        for violation in violations.iter() {
+            let Wrong::UnknownKey(key) = &violation.wrong else { continue };
+            let parent = violation.at.parent().unwrap_or_default();
+            let mapping = self.mapping(&parent);
+            if let Some(name) = nearest(key, mapping.missing.iter().copied()) {
+                misspelt.insert(violation.at.clone());
+                meant.insert((parent, name));
+            } else if let Some(place) = self.neighbour(&mapping, &parent, key)
+                && violations.iter().any(|other| other.at == place && matches!(other.wrong, Wrong::Missing(_)))
+            {
+                misspelt.insert(violation.at.clone());
+                moved.insert(place);
+            } else if let Some(name) = mapping.missing.iter().copied().find(|name| *name == EXPECT)
+                && self.file == SpecFile::KindLm
+                && unknown_key::is_lost_claim(self, &violation.at, key)
+            {
+                // A claim beside it is what was to be in it.
+                meant.insert((parent, name));
+            } else if let Some(missing) = pairs.get(&parent)
+                && let Some(name) = mapping.missing.iter().copied().find(|name| name == missing)
+                && self.is_stand_in(&mapping, key, name)
+            {
+                self.stand_ins.borrow_mut().insert(violation.at.clone(), name);
+                misspelt.insert(violation.at.clone());
+                meant.insert((parent, name));
+            }
+        }
+        violations.retain(|violation| {
+            let told = |parent: &Pointer, name: &'static str| meant.contains(&(parent.clone(), name));
+            if let Wrong::Missing(key) = &violation.wrong {
+                if moved.contains(&violation.at) {
+                    return false;
+                }
+                let parent = violation.at.parent().unwrap_or_default();
+                return !self.mapping(&parent).missing.iter().any(|name| name == key && told(&parent, name));
+            }
+            let alternatives = || self.shape(&violation.at).map(|shape| shape.alternatives()).unwrap_or_default();
+            violation.wrong != Wrong::NoneOf || !alternatives().iter().any(|name| told(&violation.at, name))
+        });
+        misspelt
+    }
+
+    /// Whether an unknown key may be another name for the one that is missing: its value could be there, and
+    /// it is not one that belongs nearby.
+    fn is_stand_in(&self, mapping: &Mapping<'_>, key: &str, name: &str) -> bool {
+        let is_near =
+            |place: &Place| mapping.here.as_ref().is_some_and(|here| here != place && here.distance(place) <= NEARBY);
+        if shape::places_of(self.file, key).iter().any(is_near)
+            || opposite_of(key, &mapping.fields).is_some()
+            || differ_in_sense(key, name)
+        {
+            return false;
+        }
+        let Some(shape) = mapping.shape.as_ref() else { return false };
+        let Some((member, value)) = shape.step(name, mapping.node).zip(mapping.node.and_then(|node| node.get(key)))
+        else {
+            return false;
+        };
+        // What another form of the mapping calls so is a path, a name or neither: the one that is missing must be the same.
+        let forms = shape.variants();
+        let mut others = forms.iter().flat_map(|variant| variant.shape.fields(None)).filter(|field| field.name == key);
+        others.all(|field| field.shape.word() == member.word()) && could_hold(&member, value)
+    }
+
+    /// The place one level up or down where a key belongs that stands here.
+    fn neighbour(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
+        let here = mapping.here.as_ref()?;
+        let place = unknown_key::nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;
+        match place.0.last() {
+            Some(child) if here.contains(place) => Some(parent.key(child).key(key)),
+            Some(_) | None => Some(parent.parent()?.key(key)),
+        }
+    }
+}
+
+/// The mappings in which exactly one key is unknown and exactly one is missing, with the latter.
+fn only_pairs(violations: &[Violation]) -> HashMap<Pointer, String> {
+    let mut seen: HashMap<Pointer, (usize, usize, Option<&String>)> = HashMap::new();
+    for violation in violations {
+        let parent = || violation.at.parent().unwrap_or_default();
+        if matches!(violation.wrong, Wrong::UnknownKey(_)) {
+            seen.entry(parent()).or_default().0 += 1;
+        } else if let Wrong::Missing(name) = &violation.wrong {
+            let counts = seen.entry(parent()).or_default();
+            counts.1 += 1;
+            counts.2 = Some(name);
+        }
+    }
+    let pairs = seen.into_iter().filter(|(_, (unknown, missing, _))| (*unknown, *missing) == (1, 1));
+    pairs.filter_map(|(parent, (.., name))| Some((parent, name?.clone()))).collect()
+}
