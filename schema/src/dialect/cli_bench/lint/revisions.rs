@@ -1,7 +1,9 @@
 //! What the revisions of the documentation say differently.
 
 use crate::{
+    json_schema::SpecFile,
     problem::{Code, Problem, Severity},
+    shape::Shape,
     spot::Spot,
 };
 
@@ -16,7 +18,7 @@ pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     // Under another name, which is reported, they are there.
     let is_misspelt = |(key, _): &(String, Spot<'_>)| {
         crate::words::nearest(key, ["providers"]).is_some()
-            || crate::dialect::other_names::of("", key) == Some("providers")
+            || Shape::of(SpecFile::CliBench).field_called(key, None).is_some_and(|(field, _)| field.name == "providers")
     };
     if providers.is_none() && root.entries().iter().any(is_misspelt) {
         return;

@@ -3,7 +3,7 @@
 use crate::{
     files::{FileKind, Files, Lead},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     script,
     spot::Spot,
     words::Search,
@@ -47,10 +47,7 @@ fn missing(model: &Spot<'_>, id: &str, path: &str, files: &dyn Files) -> Problem
     if let Some(near) = Search::default().nearest(id, known.iter().map(String::as_str)) {
         let help = format!("change it to `{near}`");
         problem = problem.with_help(&help);
-        if model.is_own() {
-            let edit = Edit::new(model.node.own_range(), crate::shape::scalar(near));
-            problem = problem.with_fix(Fix::guess(help, vec![edit]));
-        }
+        problem.fixes.extend(model.replaced(crate::shape::scalar(near)).map(|edits| Fix::guess(help, edits)));
     }
     problem.fixes.extend(new_file::creation(path, Template::Script, files));
     problem
