@@ -1,7 +1,6 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
 
 mod aliases;
-mod cut_text;
 mod directives;
 mod errors;
 mod facts;
@@ -18,21 +17,23 @@ use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{
-        Dialect, Gates, compared,
+        Dialect, Gates,
         format::{Facts, Format, Lower},
-        secrets, unfilled,
     },
     directive,
     document::{Block, Document, NodeRef, Pointer, Shape, parallel},
     faults,
     files::Files,
+    finding::Report,
     gateway_script,
     json_schema::SpecFile,
     problem::{Applicability, Code, Problem},
-    rewrite, script,
+    rewrite,
+    rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
+    script,
     settings::Settings,
     suite::{Action, Case, Inputs, Suite},
-    validate::{self, Definition, validate_node},
+    validate::{self, Definition, is_damaged},
 };
 
 use errors::{Errors, doubted};
@@ -102,7 +103,11 @@ impl Analyzer {
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
         let mut problems = faults::problems(document);
-        problems.extend(cut_text::lint(document));
+        if let Some(root) = document.root() {
+            let mut report = Report::default();
+            cut_text::check(document, &mut report);
+            problems.extend(report.problems(root));
+        }
         match document.root() {
             None if document.is_intact() => problems.push(validate::empty(self.file)),
             None => {}
@@ -115,7 +120,7 @@ impl Analyzer {
     fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
         let broken: Vec<usize> =
             problems.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
-        let found = self.validate(root, Definition::Root(self.file));
+        let found = self.validate(root, Definition::Root(self.file), files);
         problems.extend(found.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
         let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(self.file) {
@@ -144,11 +149,6 @@ impl Analyzer {
             gateway_script::lint::lint(root, problems);
         }
         rewrite::cure_across(root, problems);
-        if self.file != SpecFile::Settings {
-            secrets::lint_root(root, Definition::lists(self.file), problems);
-            unfilled::lint_root(root, Definition::lists(self.file), problems);
-            compared::lint_root(root, Definition::Root(self.file), Definition::lists(self.file), problems);
-        }
     }
 
     /// What each item of a list gives, and from where its ranges count. As long as answers are known they are
@@ -196,8 +196,28 @@ impl Analyzer {
     }
 
     /// What the schema finds wrong, in the words of the format.
-    fn validate(&self, node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
-        let mut problems = validate_node(node, definition);
+    fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
+        let mut report = Report::default();
+        validate::check(node, definition, &mut report);
+        if self.file != SpecFile::Settings {
+            match definition {
+                Definition::Root(file) => {
+                    let lists = Definition::lists(file);
+                    pasted_secret::check_root(node, lists, &mut report);
+                    placeholder::check_root(node, lists, &mut report);
+                    compared::check_root(node, definition, lists, &mut report);
+                }
+                Definition::Item(..) => {
+                    pasted_secret::check_item(node, &mut report);
+                    placeholder::check_item(node, &mut report);
+                    compared::check_item(node, definition, &mut report);
+                }
+            }
+        }
+        if let Some(format) = self.format() {
+            format.report(node, definition, files, &mut report);
+        }
+        let mut problems = report.resolve(is_damaged(node)).problems(node);
         if let Some(format) = self.format() {
             format.refine(node, definition, &mut problems);
         }
@@ -205,13 +225,8 @@ impl Analyzer {
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let mut problems = self.validate(item, Definition::Item(self.file, list));
+        let mut problems = self.validate(item, Definition::Item(self.file, list), files);
         let facts = self.format().and_then(|format| format.lint_item(self.file, list, item, files, &mut problems));
-        if self.file != SpecFile::Settings {
-            secrets::lint_item(item, &mut problems);
-            unfilled::lint_item(item, &mut problems);
-            compared::lint_item(item, Definition::Item(self.file, list), &mut problems);
-        }
         Findings { problems, facts }
     }
 

@@ -2,14 +2,11 @@
 
 pub mod clawspec;
 pub mod cli_bench;
-pub(crate) mod compared;
 mod count;
 pub(crate) mod format;
 pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;
-pub(crate) mod secrets;
-pub(crate) mod unfilled;
 
 pub use crate::document::ScalarRules;
 pub use count::Count;

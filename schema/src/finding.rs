@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     document::{NodeRef, Pointer},
     problem::{Code, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
+    spot::Spot,
 };
 
 /// A mistake of one kind, with what its words need: names, numbers, what was meant. Rules are in [`crate::rules`].
@@ -40,6 +41,11 @@ pub(crate) struct Site<'d> {
 }
 
 impl<'d> Site<'d> {
+    /// The value that is wrong, with its place. `None` where something is missing.
+    pub(crate) fn spot(&self) -> Option<Spot<'d>> {
+        Spot::root(self.root).at(self.at)
+    }
+
     /// The node that is wrong. `None` where something is missing.
     pub(crate) fn node(&self) -> Option<NodeRef<'d>> {
         self.root.find(self.at)
@@ -210,6 +216,11 @@ impl Finding {
     pub(crate) fn related(mut self, relation: Relation, at: Pointer, range: Range<usize>) -> Finding {
         self.related.push(Relative { relation, at, range, file: None });
         self
+    }
+
+    /// The same with another place that belongs to it: its value, or a list or mapping by its first line.
+    pub(crate) fn with(self, label: &'static str, spot: &Spot<'_>) -> Finding {
+        self.related(Relation::Labelled(label), spot.at.clone(), spot.range())
     }
 
     /// The same in place of others.

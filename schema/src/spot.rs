@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape, Style},
+    finding::{Finding, Rule},
     problem::{Code, Problem},
 };
 
@@ -27,6 +28,14 @@ impl<'d> Spot<'d> {
     pub(crate) fn get(&self, key: &str) -> Option<Spot<'d>> {
         let entry = self.node.entry(key)?;
         Some(Spot { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
+    }
+
+    /// The node at a place below this one.
+    pub(crate) fn at(&self, place: &Pointer) -> Option<Spot<'d>> {
+        let node = self.node.find(place)?;
+        let owner = place.parent().zip(place.last()).and_then(|(parent, last)| self.node.find(&parent)?.entry(&last));
+        let key = owner.map(|entry| entry.key);
+        Some(Spot { node, key, at: self.at.join(place) })
     }
 
     /// The value below several keys.
@@ -110,15 +119,34 @@ impl<'d> Spot<'d> {
         (!content.is_empty() && !content.contains('\n') && range.len() == content.len()).then_some(range)
     }
 
-    /// A problem with a text; of a block text of several lines the first one is marked.
-    pub(crate) fn text_problem(&self, code: Code, message: impl Into<String>) -> Problem {
+    /// The bytes of a text; of a block text of several lines the first one.
+    pub(crate) fn text_range(&self) -> Range<usize> {
         let is_block = self.is_own() && matches!(self.node.style(), Some(Style::Literal | Style::Folded));
         let first = self.node.text().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
-        let range = match first.filter(|_| is_block) {
+        match first.filter(|_| is_block) {
             Some(line) => self.part(line.trim(), 0),
             None => self.range(),
-        };
-        Problem::new(code, self.at.clone(), range, message)
+        }
+    }
+
+    /// A problem with a text; of a block text of several lines the first one is marked.
+    pub(crate) fn text_problem(&self, code: Code, message: impl Into<String>) -> Problem {
+        Problem::new(code, self.at.clone(), self.text_range(), message)
+    }
+
+    /// A mistake in the value.
+    pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
+        Finding::new(rule, self.at.clone(), self.range())
+    }
+
+    /// A mistake in the key, or in an item as a whole.
+    pub(crate) fn head_finding(&self, rule: impl Rule + 'static) -> Finding {
+        Finding::new(rule, self.at.clone(), self.head())
+    }
+
+    /// A mistake in a text; of a block text of several lines the first one is marked.
+    pub(crate) fn text_finding(&self, rule: impl Rule + 'static) -> Finding {
+        Finding::new(rule, self.at.clone(), self.text_range())
     }
 
     /// The key that owns it; the first line of an item.

@@ -202,6 +202,31 @@ fn tokens_of_a_gateway_count_once_beside_its_model_calls() {
 }
 
 #[test]
+fn turn_of_another_program_in_a_gateway_is_a_question_to_its_model() {
+    let turn = |name: &str| {
+        span(
+            2,
+            1,
+            name,
+            json!({ "gen_ai.operation.name": "invoke_agent", "gen_ai.request.model": "m", "openclaw.model_call.observation_unit": "turn" }),
+        )
+    };
+    // The second name is that of the newest conventions.
+    for name in ["openclaw.model.call", "invoke_agent"] {
+        let expected = format!("Llm {name} model=m");
+        check(vec![span(1, 0, "openclaw.run", json!({})), turn(name)], &["Other openclaw.run", &expected]);
+    }
+}
+
+#[test]
+fn answer_of_a_gateway_to_its_caller_does_not_end_the_trace() {
+    let answered = span(1, 0, "openclaw.gateway.rpc.response", json!({ "openclaw.gateway.rpc.method": "agent" }));
+    let called = span(3, 2, "openclaw.model.call", json!({ "gen_ai.operation.name": "chat" }));
+    assert!(trace(vec![answered.clone(), called.clone()]).unfinished);
+    assert!(!trace(vec![answered, span(2, 0, "openclaw.run", json!({})), called]).unfinished);
+}
+
+#[test]
 fn question_or_call_with_two_spans_counts_once() {
     let model = |number, parent, name: &str| {
         span(
@@ -427,6 +452,9 @@ fn file_of_lines_arrays_or_opik_is_read_and_others_are_explained() {
     let opik =
         r#"{"traces": [{"id": "t", "start_time": "2026-01-01T00:00:00Z"}], "spans": [{"id": "s1", "trace_id": "t"}]}"#;
     let stored = read_file(opik).unwrap();
+    assert_eq!((stored.traces.len(), stored.spans.len()), (1, 1));
+    let exported = r#"{"trace": {"id": "t", "start_time": "2026-01-01 00:00:00.25+00:00"}, "spans": [{"id": "s1", "trace_id": "t"}], "attachments": []}"#;
+    let stored = read_file(exported).unwrap();
     assert_eq!((stored.traces.len(), stored.spans.len()), (1, 1));
     for (text, line, message) in [
         ("", 1, "it holds no spans"),

@@ -8,7 +8,7 @@ use std::{
 
 use ignore::WalkBuilder;
 use speclens_schema::{
-    document::{Pointer, MAX_BYTES},
+    document::{MAX_BYTES, Pointer},
     problem::{Code, Problem},
 };
 

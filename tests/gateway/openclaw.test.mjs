@@ -1,9 +1,9 @@
-// Scenarios against a real OpenClaw gateway: its webhook, its command line, its log.
+// Scenarios against a real OpenClaw gateway: its webhook, its command line, its log; and the settings that it is given.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -118,4 +118,20 @@ test('an agent is started by the command line', async () => {
   const [only] = cases(report);
   assert.deepEqual(statuses(only), ['artifact_exists pass', 'tool_was_called pass', 'tool_not_called pass'], output);
   assert.equal(code, 0);
+});
+
+test('the settings of a new workspace for the exporter are valid, and keep the plugins of the gateway', async () => {
+  const started = folder('started');
+  execFileSync(program(), ['init', 'clawspec'], { cwd: started, stdio: 'pipe' });
+  const { home, bin } = await installation(started, models.address);
+  const openclaw = (...args) => execFileSync(join(bin, 'openclaw'), ['config', ...args], { cwd: started, encoding: 'utf8', stdio: 'pipe' });
+  openclaw('patch', '--file', 'openclaw-otel.json');
+  const found = JSON.parse(openclaw('validate', '--json'));
+  assert.equal(found.valid, true);
+  // The exporter is a package of its own, which is not installed here.
+  assert.deepEqual(found.warnings.map((warning) => warning.path), ['plugins.entries.diagnostics-otel']);
+  const { plugins, diagnostics, hooks } = JSON.parse(readFileSync(join(home, '.openclaw/openclaw.json'), 'utf8'));
+  assert.equal(plugins.allow, undefined, 'a list of allowed plugins turns off all others');
+  assert.equal(diagnostics.otel.captureContent, true);
+  assert.equal(hooks.path, '/webhook');
 });

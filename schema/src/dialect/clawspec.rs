@@ -31,10 +31,12 @@ use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
     problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
+    validate::Definition,
 };
 
 /// The format.
@@ -59,6 +61,13 @@ impl Format for ClawSpec {
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {
         ActionKind::Trigger
+    }
+
+    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
+        match definition {
+            Definition::Root(file) => lint::report_root(file, node, files, report),
+            Definition::Item(..) => {}
+        }
     }
 
     fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {

@@ -7,6 +7,7 @@ use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Concealed, Evidence},
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
     problem::{Problem, Severity},
     settings::Settings,
@@ -46,6 +47,9 @@ pub(crate) trait Format: Sync {
 
     /// What a case does.
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind;
+
+    /// Reports findings about a part of a file, beside those of the schema.
+    fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
     /// Adapts what the schema finds wrong in a part of a file.
     fn refine(&self, _node: NodeRef<'_>, _definition: Definition, _problems: &mut Vec<Problem>) {}

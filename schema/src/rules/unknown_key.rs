@@ -18,6 +18,8 @@ use crate::{
     words::{all_of, is_surely, likeness, nearest, opposite_of, same_negation},
 };
 
+use super::pasted_secret;
+
 page! {
     /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
     /// check is not checked, so it is an error there: the suite does not run until the key is corrected or removed.
@@ -72,6 +74,8 @@ enum Meant {
     Elsewhere(Move),
     /// Like a key of another mapping.
     LikeElsewhere { name: &'static str, way: Option<(Move, bool)> },
+    /// A place for the name of a variable, and it holds the secret itself: under another name it would still be in the file.
+    Secret,
     /// None that is known: one of these is to be used.
     OneOf(Vec<&'static str>),
 }
@@ -131,6 +135,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         | Meant::Name(_)
         | Meant::Taken(_)
         | Meant::OtherForm { .. }
+        | Meant::Secret
         | Meant::OneOf(_) => false,
     };
     if is_lost {
@@ -164,6 +169,9 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         return (Meant::Resolved, false);
     }
     let entry = mapping.and_then(|mapping| mapping.entry(key));
+    if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
+        return (Meant::Secret, true);
+    }
     // What comes from a merge is put right where it is written: here is only its name.
     let is_editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
         && entry.is_some_and(|entry| !entry.key.is_through_alias());
@@ -294,6 +302,7 @@ impl Meant {
                 .note(format!("{} does not apply merge keys here", dialect.map_or("speclens", Dialect::program)))
                 .help("write the keys out"),
             Meant::Resolved => words.help("remove it"),
+            Meant::Secret => words,
             Meant::Negation { of, name, member, is_free } => {
                 let help = format!("write `{name}`, the opposite of `{of}`");
                 let reshaped = value().zip(member.as_ref()).and_then(|(value, member)| fix::reshaped(value, member));

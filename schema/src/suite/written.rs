@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::ActionKind;
+use super::{ActionKind, Phase};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar},
     json_schema::SpecFile,
@@ -22,6 +22,14 @@ pub struct WrittenCase<'d> {
     pub skip: bool,
     /// What it does.
     pub does: ActionKind,
+}
+
+impl WrittenCase<'_> {
+    /// Whether anything must hold before it is started.
+    pub fn has_preconditions(&self) -> bool {
+        let list = || self.node.get(Phase::Given.as_str());
+        self.does == ActionKind::Trigger && list().is_some_and(|list| list.items().next().is_some())
+    }
 }
 
 /// Returns the cases that are written in a file and that have names, in the order of the text. Those of other files that

@@ -128,7 +128,7 @@ impl Writer<'_> {
                 Origin::Recorded => RecordingState::Fresh,
                 Origin::Replayed => RecordingState::Replayed,
                 Origin::Foreign => RecordingState::Foreign,
-                Origin::Observed | Origin::Nowhere => RecordingState::None,
+                Origin::Observed | Origin::Present | Origin::Nowhere => RecordingState::None,
             },
             error: run.absence.as_ref().map(|absence| ErrorEntry {
                 kind: absence.kind.as_str().to_owned(),

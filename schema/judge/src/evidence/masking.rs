@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Concealed, Content, Evidence, Judge, LogFile, Need, PathState, QuestionPart, Ran, SeenFile,
-    TraceAnswer, Turn, Unread,
+    Address, Answer, Capture, Concealed, Content, Evidence, Judge, LogFile, Need, PathState, QuestionPart, Ran,
+    SeenFile, TraceAnswer, Turn, Unread,
 };
 
 impl Evidence {

@@ -71,7 +71,9 @@ impl Stored {
             self.spans.push(part(Value::Object(members))?);
         } else if has("spans") || has("traces") {
             for (key, value) in members {
-                if matches!(key.as_str(), "traces" | "spans") && value.is_array() {
+                // `opik export` writes a file for each trace.
+                let is_trace = key == "trace" && value.is_object();
+                if is_trace || matches!(key.as_str(), "traces" | "spans") && value.is_array() {
                     self.take(value)?;
                 }
             }

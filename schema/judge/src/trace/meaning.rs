@@ -35,6 +35,10 @@ impl Role {
         if name == ACCOUNTING {
             return Role::Accounting;
         }
+        // OpenClaw names the operation of such a turn `invoke_agent`, though it hands nothing over.
+        if name == "openclaw.model.call" || attributes.get("openclaw.model_call.observation_unit").is_some() {
+            return Role::Model;
+        }
         if is_delegation(attributes) {
             return Role::Delegation;
         }
@@ -137,7 +141,6 @@ fn ai_sdk(attributes: Attributes<'_>) -> Option<Role> {
 /// By what a span tells, where no attribute says what it is.
 fn by_content(name: &str, attributes: Attributes<'_>) -> Role {
     match name {
-        "openclaw.model.call" => return Role::Model,
         "openclaw.tool.execution" => return Role::Tool,
         "openclaw.run" | "openclaw.harness.run" => return Role::Other,
         _ => {}
@@ -286,8 +289,10 @@ pub fn asks_model(exported: &Exported) -> bool {
 
 /// Returns whether a span is the outermost one of the work of an agent: nothing that belongs to its trace follows its end.
 pub fn is_outermost(exported: &Exported) -> bool {
-    // A gateway continues the trace of whoever called it, whose span is exported elsewhere or never.
-    exported.is_root() || OUTERMOST.contains(&exported.span.name.as_str())
+    let name = exported.span.name.as_str();
+    // A gateway continues the trace of whoever called it, whose span is exported elsewhere or never. What it tells of the
+    // request itself ends before the work does.
+    exported.is_root() && !name.starts_with("openclaw.gateway.rpc.") || OUTERMOST.contains(&name)
 }
 
 /// Whether a span is that of the agent which a gateway was asked to run.

@@ -37,8 +37,10 @@ mod types;
 use crate::{
     document::NodeRef,
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
     problem::{Code, Problem, by_item},
+    rules::pasted_secret,
     spot::Spot,
     validate::{Definition, is_damaged},
 };
@@ -48,6 +50,14 @@ use around::Around;
 pub use facts::{ItemFacts, Named};
 pub use ledger::contract_of;
 pub(crate) use negative::scenario as negative_scenario;
+
+/// Reports what is wrong outside of the items. Pointers and ranges are absolute.
+pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, _files: &dyn Files, report: &mut Report) {
+    let root = Spot::root(root);
+    if file == SpecFile::ClawSpec {
+        pasted_secret::clawspec::check_settings(&root, report);
+    }
+}
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
 /// known already.

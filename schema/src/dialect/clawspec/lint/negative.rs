@@ -1,11 +1,12 @@
 //! The cures of a contract without a negative scenario: a tag for the scenario that is one, or a new scenario.
 
 use crate::{
-    dialect::{clawspec::lower, unfilled::placeholder},
+    dialect::clawspec::lower,
     document::Shape,
     files::Files,
     problem::{Edit, Fix},
     rewrite::moving,
+    rules::placeholder::placeholder,
     shape::scalar,
     spot::Spot,
 };

@@ -4,17 +4,26 @@ use std::ops::Range;
 
 use crate::{
     document::{Document, Scalar, Style, quoted},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
 };
 
-/// As many places of a file are looked at.
-const MOST: usize = 256;
+/// Maximum number of places of a file that are looked at.
+const MAX_PLACES: usize = 256;
+
+/// A text without quotes that a number sign cuts off.
+#[derive(Debug)]
+struct CutText {
+    /// What is behind it.
+    behind: String,
+    /// From the beginning of the text to the end of its line.
+    whole: Range<usize>,
+}
 
 /// Finds the texts without quotes that a number sign cuts off.
-pub(super) fn lint(document: &Document) -> Vec<Problem> {
+pub(crate) fn check(document: &Document, report: &mut Report) {
     let text = document.text();
-    let mut problems = Vec::new();
-    for at in number_signs(document).take(MOST) {
+    for at in number_signs(document).take(MAX_PLACES) {
         let pointer = document.pointer_at(at);
         let Some(node) = document.find(&pointer) else { continue };
         let Range { start, end } = node.own_range();
@@ -32,15 +41,25 @@ pub(super) fn lint(document: &Document) -> Vec<Problem> {
         if start < line_start {
             continue;
         }
-        let whole = String::from(text.byte_slice(start..rest));
-        let behind = String::from(text.byte_slice(at + 1..rest));
-        let message = format!("`{behind}` is a comment and not part of the text");
-        let cure = quoted(&whole);
-        let fix = Fix::guess(format!("write `{cure}`"), vec![Edit::new(start..rest, cure)]);
-        let problem = Problem::new(Code::AmbiguousScalar, pointer, at + 1..rest, message);
-        problems.push(problem.with_severity(Severity::Warning).with_fix(fix));
+        let rule = CutText { behind: String::from(text.byte_slice(at + 1..rest)), whole: start..rest };
+        report.push(Finding::new(rule, pointer, at + 1..rest));
     }
-    problems
+}
+
+impl Rule for CutText {
+    fn code(&self) -> Code {
+        Code::AmbiguousScalar
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let quoted = quoted(&String::from(site.root.document().text().byte_slice(self.whole.clone())));
+        let fix = Fix::guess(format!("write `{quoted}`"), vec![Edit::new(self.whole.clone(), quoted)]);
+        Words::new(format!("`{}` is a comment and not part of the text", self.behind)).fix([fix])
+    }
 }
 
 /// Where a single blank is between a word and `#` with a number: `order #5`.

@@ -1,0 +1,55 @@
+//! Words that begin with `!`: such a word is a tag, and no part of the text behind it.
+
+use crate::{
+    document::{Style, quoted},
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    spot::Spot,
+};
+
+/// A tag that was meant as the first word of a text.
+#[derive(Debug)]
+struct Tag {
+    tag: String,
+    /// Where the text begins and ends with it.
+    whole: std::ops::Range<usize>,
+}
+
+/// Looks at the tag of a text. One that another rule rejects, or a text that is of no type as it is, is one mistake.
+pub(crate) fn check(spot: &Spot<'_>, report: &mut Report) {
+    let node = spot.node;
+    let is_own_tag = |tag: &&str| tag.len() > 1 && tag.starts_with('!') && !tag.starts_with("!!");
+    let Some(tag) = node.tag().filter(is_own_tag) else { return };
+    if node.style() != Some(Style::Plain) || !spot.is_own() {
+        return;
+    }
+    let document = node.document().text();
+    let own = node.own_range();
+    let line = document.line_to_byte(document.byte_to_line(own.start));
+    let before = document.get_byte_slice(line..own.start).map(String::from).unwrap_or_default();
+    let Some(start) = before.trim_end().strip_suffix(tag).map(|before| line + before.len()) else { return };
+    let rule = Tag { tag: tag.to_owned(), whole: start..own.end };
+    report.push(Finding::new(rule, spot.at.clone(), start..start + tag.len()).unless_wrong(spot.at.clone()));
+}
+
+impl Rule for Tag {
+    fn code(&self) -> Code {
+        Code::AmbiguousScalar
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let text = site.root.document().text();
+        let whole = text.get_byte_slice(self.whole.clone()).map(String::from).unwrap_or_default();
+        let words = Words::new(format!("`{}` is a tag and not part of the text", self.tag));
+        if whole.contains('\n') {
+            return words.help("put the text in quotes");
+        }
+        let quoted = quoted(&whole);
+        let title = format!("write `{quoted}`");
+        words.mend(Some(Fix::guess(title, vec![Edit::new(self.whole.clone(), quoted)])))
+    }
+}

@@ -1,0 +1,32 @@
+//! The token of the gateway, in `clawspec.yaml`.
+
+use crate::{
+    finding::{Report, Rule, Scope, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
+/// A token in the settings, whatever it looks like.
+#[derive(Debug)]
+struct Token;
+
+/// Looks at the settings of a workspace.
+pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
+    let is_token = |token: &Spot<'_>| token.text().is_some_and(|text| !text.is_empty() && !text.starts_with('$'));
+    if let Some(token) = root.get("gateway_auth_token").filter(is_token) {
+        let same = Scope::CodeAt(Code::PastedSecret, token.at.clone());
+        report.push(token.head_finding(Token).instead_of(same));
+    }
+}
+
+impl Rule for Token {
+    fn code(&self) -> Code {
+        Code::PastedSecret
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("`gateway_auth_token` holds a secret")
+            .note("anyone who reads the file has it")
+            .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`")
+    }
+}
