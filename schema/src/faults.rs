@@ -334,12 +334,6 @@ mod tests {
                 a text without quotes cannot begin with '@' <- @ada says "hi"
                 key: '@ada says "hi"'"#]],
         );
-        check(
-            "- Say this: the answer: 42",
-            expect![[r#"
-                a text that holds `: ` needs quotes <- :
-                - "Say this: the answer: 42""#]],
-        );
     }
 
     #[test]
