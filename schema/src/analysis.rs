@@ -25,7 +25,11 @@ use crate::{
     parallel,
     problem::{Applicability, Code, Problem},
     rewrite,
-    rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
+    rules::{
+        ambiguous_scalar::{cut_text, yaml_1_1},
+        pasted_secret, placeholder,
+        suspicious_pattern::compared,
+    },
     script,
     settings::Settings,
     suite::{Action, Case, Inputs, Suite},
@@ -63,7 +67,7 @@ struct Findings {
 
 /// What an item says that matters to others.
 enum Facts {
-    KindLm(Box<kindlm::lint::TestFacts>),
+    KindLm(Box<kindlm::facts::TestFacts>),
     CliBench(Box<cli_bench::lint::ItemFacts>),
     ClawSpec(Box<clawspec::lint::ItemFacts>),
 }
@@ -156,14 +160,15 @@ impl Analyzer {
             None if self.file == SpecFile::Gateway => gateway_script::lint::lint(root, problems),
             None => {}
             Some(Dialect::KindLm) => {
-                use kindlm::lint;
-                problems.extend(lint::lint_root(root));
                 let tests = facts.filter_map(|(start, facts)| match facts {
                     Facts::KindLm(facts) => Some((start, &**facts)),
                     Facts::CliBench(_) | Facts::ClawSpec(_) => None,
                 });
-                problems.extend(lint::lint_relations(&lint::root_facts(root), &tests.collect::<Vec<_>>()));
-                lint::cure(root, problems);
+                let mut report = Report::default();
+                let suite = kindlm::facts::SuiteFacts::of(kindlm::facts::root_facts(root), tests);
+                kindlm::lint::report_relations(&suite, &mut report);
+                problems.extend(report.resolve(false).problems(root));
+                kindlm::lint::cure(root, problems);
             }
             Some(Dialect::CliBench) => {
                 use cli_bench::lint;
@@ -254,8 +259,15 @@ impl Analyzer {
             (Some(Dialect::ClawSpec), Definition::Root(file)) => {
                 clawspec::lint::report_root(file, node, files, &mut report);
             }
-            (Some(Dialect::ClawSpec), Definition::Item(..)) => {}
-            (Some(Dialect::KindLm | Dialect::CliBench) | None, _) => {}
+            (Some(Dialect::KindLm), Definition::Root(_)) => kindlm::lint::report_root(node, &mut report),
+            (Some(Dialect::KindLm), Definition::Item(file, list)) if file.case_list() == Some(list) => {
+                kindlm::lint::report_test(node, files, &mut report);
+            }
+            (Some(Dialect::CliBench), Definition::Item(file, list)) if file.case_list() == Some(list) => {
+                yaml_1_1::check_item(node, definition, &mut report);
+            }
+            (Some(Dialect::ClawSpec | Dialect::KindLm), Definition::Item(..)) => {}
+            (Some(Dialect::CliBench) | None, _) => {}
         }
         let mut problems = report.resolve(is_damaged(node)).problems(node);
         match self.file.dialect() {
@@ -273,8 +285,7 @@ impl Analyzer {
         let mut problems = self.validate(item, Definition::Item(self.file, list), files);
         let facts = match self.file.dialect() {
             Some(Dialect::KindLm) if self.file.case_list() == Some(list) => {
-                problems.extend(kindlm::lint::lint_test(item, files));
-                Some(Facts::KindLm(Box::new(kindlm::lint::test_facts(item))))
+                Some(Facts::KindLm(Box::new(kindlm::facts::test_facts(item))))
             }
             None | Some(Dialect::KindLm) => None,
             Some(Dialect::CliBench) => {
