@@ -320,13 +320,13 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::dialect::ScalarRules;
+    use crate::{dialect::ScalarRules, faults};
 
     /// Finds words, each with a replacement.
     fn look(words: &'static [(&'static str, &'static str)]) -> impl Fn(&Document) -> Vec<Problem> {
         move |document| {
             let text = String::from(document.text());
-            let mut problems = document.problems();
+            let mut problems = faults::problems(document);
             for (word, cure) in words {
                 problems.extend(text.match_indices(word).map(|(at, _)| {
                     let range = at..at + word.len();

@@ -2,12 +2,14 @@
 //!
 //! A comment that is meant as one and written differently is recognised, too: it is not obeyed, and the slip says why.
 
+mod allowance;
+
 use std::ops::Range;
 
 use crate::{json_schema::SpecFile, problem::Code, words::nearest};
 
-/// The word that such a comment begins with.
-pub const NAME: &str = "speclens";
+pub use crate::document::NAME;
+pub use allowance::{Allowance, allowances, directives};
 
 /// What a comment can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What an agent test spec may say, and what it means.
 //!
 //! ```text
-//! text ── document ──▶ tree + problems ── dialect ──▶ Suite { cases: Action, Claims } + problems
+//! text ── document ──▶ tree + faults   ── dialect ──▶ Suite { cases: Action, Claims } + problems
 //!                                                       Claim × Evidence ── check ──▶ Verdicts
 //! ```
 //!
@@ -10,22 +10,18 @@
 //! editors (the `speclens` crate does), or make things happen (`speclens-runner` does).
 
 pub mod analysis;
-pub mod check;
 pub mod cure;
 pub mod dialect;
 pub mod directive;
-pub mod document;
 pub mod doubt;
-pub mod evidence;
+pub mod faults;
 pub mod files;
 mod finding;
 pub mod gateway_script;
 pub mod json_schema;
 pub mod judge;
 pub mod kind;
-pub mod mask;
 mod new_file;
-mod parallel;
 pub mod problem;
 pub mod reference;
 mod rewrite;
@@ -33,10 +29,12 @@ pub mod rules;
 pub mod script;
 pub mod settings;
 pub mod shape;
+mod spec_file;
 mod spot;
 pub mod suite;
 pub mod template;
-pub mod trace;
 pub mod validate;
-pub mod verdict;
 pub mod words;
+
+pub use speclens_judge::{check, evidence, mask, trace, verdict};
+pub use speclens_yaml as document;

@@ -111,7 +111,7 @@ fn litter_is_one_mistake_in_many_lines() {
     let text = format!("kindlm: 1\nproject: \"\n{}suite: {{name: s}}\n", "word\n".repeat(200_000));
     let document = Document::read(&text, ScalarRules::Yaml12);
     assert!(document.blocks().len() < 1000, "{} blocks", document.blocks().len());
-    assert!(!document.problems().is_empty());
+    assert!(!document.faults().is_empty());
     assert!(document.root().unwrap().get("suite").is_some());
 }
 

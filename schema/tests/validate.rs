@@ -462,7 +462,7 @@ fn fixes_cure() {
                 let left = problems(&after);
                 assert!(
                     !left.iter().any(|other| (other.code, &other.at) == (problem.code, &problem.at))
-                        && Document::read(&after, ScalarRules::Yaml12).problems().is_empty(),
+                        && Document::read(&after, ScalarRules::Yaml12).faults().is_empty(),
                     "{}:\n{after}\n{}",
                     fix.title,
                     common::render(&after, &left)

@@ -5,8 +5,8 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    directive::{Directive, Slip, Verb},
-    document::{Allowance, Document, Pointer},
+    directive::{self, Allowance, Directive, Slip, Verb},
+    document::{Document, Pointer},
     json_schema::SpecFile,
     kind,
     problem::{Code, Edit, Fix, Problem},
@@ -18,7 +18,7 @@ const NO_EFFECT: &str = "the comment has no effect";
 
 /// Reports the comments that are not obeyed.
 pub(super) fn lint(document: &Document, file: SpecFile, allowances: &[Allowance], problems: &mut Vec<Problem>) {
-    let directives = document.directives();
+    let directives = directive::directives(document);
     for directive in &directives {
         match (&directive.slip, directive.verb) {
             (Some(slip), _) => problems.push(slipped(document, file, directive, slip)),

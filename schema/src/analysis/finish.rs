@@ -6,7 +6,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{aliases, directives, facts};
 use crate::{
-    document::{Allowance, Document, fault::Fault, is_foreign_blank, syntax_problem},
+    directive::{self, Allowance},
+    document::{Document, Fault, is_foreign_blank},
+    faults,
     json_schema::SpecFile,
     problem::{Code, Edit, Problem, Severity},
     settings::Settings,
@@ -51,7 +53,7 @@ pub(super) fn finish(
     is_guess: bool,
     settings: &Settings,
 ) -> Vec<Problem> {
-    let allowances = document.allowances();
+    let allowances = directive::allowances(document);
     let begin = |problem: &Problem| (problem.code, problem.range.start);
     // One problem may stand for several: what is allowed at the place of another is not allowed in vain.
     let mut begun: FxHashSet<(Code, usize)> = FxHashSet::default();
@@ -103,7 +105,7 @@ fn blanks_are_no_letters(problem: &mut Problem, document: &Document) {
     let words = line.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter));
     let blanks = line.len() - words.len();
     if start + blanks > problem.range.start {
-        *problem = syntax_problem(&Fault::foreign_blanks(&line, 0..blanks), start);
+        *problem = faults::problem(&Fault::foreign_blanks(&line, 0..blanks).moved(start));
     }
 }
 

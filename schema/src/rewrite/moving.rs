@@ -160,7 +160,7 @@ pub(crate) fn cure_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
     let edits = || {
         let (parent, key) = (problem.at.parent()?, problem.at.last()?);
         let holder = parent.steps().next().filter(|_| parent.steps().count() > 1)?;
-        to_top(root.find(&parent)?, &key, root, &holder)
+        to_top(root.find(&parent)?, &key, root, &holder.text())
     };
     if is_top
         && problem.fixes.iter().all(|fix| fix.is_comment)
@@ -426,6 +426,7 @@ mod tests {
         cure::{adapted, replaced},
         dialect::ScalarRules,
         document::{Document, Pointer},
+        faults,
     };
 
     /// What a move makes of a text, with both line ends.
@@ -440,7 +441,7 @@ mod tests {
             let new = edits.map(|edits| replaced(&text, &edits));
             assert_eq!(new, expected);
             if let Some(new) = new {
-                assert_eq!(Document::read(&new, ScalarRules::Yaml12).problems(), []);
+                assert_eq!(faults::problems(&Document::read(&new, ScalarRules::Yaml12)), []);
             }
         }
     }

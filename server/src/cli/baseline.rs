@@ -27,6 +27,7 @@ use speclens_schema::{
     },
     document::Document,
     evidence::Moment,
+    faults,
     json_schema::SpecFile,
     problem::Severity,
     suite::{Case, Suite},
@@ -108,7 +109,7 @@ impl Store {
             bail!("{name}: {}", problem.message);
         }
         let document = Document::read(&text, SpecFile::ClawSpecBaselines.scalar_rules());
-        let mut problems = document.problems();
+        let mut problems = faults::problems(&document);
         problems.extend(validate::validate(&document, SpecFile::ClawSpecBaselines));
         if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
             bail!("{name}: {}; correct it, or remove the file: `speclens check {name}` has the place", error.message);

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use speclens_schema::{
     dialect::clawspec::{config::Config, lower},
-    document::{Document, NodeRef, Pointer, Shape as NodeShape},
+    directive,
+    document::{Document, NodeRef, Pointer, Shape as NodeShape, Step},
     files::FileKind,
     json_schema::SpecFile,
     problem::Code,
@@ -178,14 +179,14 @@ impl<'d> Place<'d> {
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         match self.file {
             SpecFile::KindLm => {
-                if self.at.steps().next().as_deref() == Some(DEFAULTS) {
+                if self.at.steps().next().is_some_and(|step| step == DEFAULTS) {
                     return None;
                 }
                 let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
                 Some(format!("Where it is not set, {} of `{DEFAULTS}` in this file counts.", card::inline(value)))
             }
             SpecFile::CliBench | SpecFile::CliBenchTasks => {
-                let is_of_task = self.at.steps().any(|step| step.parse::<usize>().is_ok());
+                let is_of_task = self.at.steps().any(|step| step.index().is_some());
                 if !is_of_task || !SHARED_BY_TASKS.contains(&name) {
                     return None;
                 }
@@ -229,10 +230,10 @@ impl<'d> Place<'d> {
         let tag = tag.into_iter().find(|(name, value)| {
             node.and_then(|node| node.get(name)).and_then(NodeRef::text) == Some(value) && key != Some(name)
         });
-        let path = parent.steps().fold(String::new(), |path, step| match step.parse::<usize>() {
-            Ok(_) => format!("{path}[]"),
-            Err(_) if path.is_empty() => step.into_owned(),
-            Err(_) => format!("{path}.{step}"),
+        let path = parent.steps().fold(String::new(), |path, step| match step {
+            Step::Index(_) => format!("{path}[]"),
+            Step::Key(key) if path.is_empty() => key.into_owned(),
+            Step::Key(key) => format!("{path}.{key}"),
         });
         Page { path, tag, key: key.map(str::to_owned) }
     }
@@ -356,7 +357,7 @@ impl<'d> Place<'d> {
         let mut steps = self.at.steps();
         let (Some(section), Some(prompt)) = (steps.next(), steps.next()) else { return None };
         if section == "prompts" {
-            let given = names::given_to(self.document, &prompt);
+            let given = names::given_to(self.document, &prompt.text());
             return match given.into_iter().find(|(known, _)| known == name) {
                 Some((_, value)) => {
                     say(format!("given by the tests, such as {}", card::inline(value.unwrap_or_default())))
@@ -380,7 +381,7 @@ impl<'d> Place<'d> {
 
     /// A code in `# speclens: allow(…)`.
     fn code(&self) -> Option<Hover> {
-        let words = self.document.directives().into_iter().flat_map(|directive| directive.words);
+        let words = directive::directives(self.document).into_iter().flat_map(|directive| directive.words);
         let (word, range) = { words }.find(|(_, range)| range.start <= self.offset && self.offset <= range.end)?;
         Some(Hover { range, markdown: card::code(Code::parse(&word)?), page: None })
     }

@@ -3,7 +3,8 @@
 use speclens_schema::{
     cure,
     dialect::ScalarRules,
-    document::{Allowance, Document, NodeRef, Shape, Style},
+    directive::{Allowance, allowances},
+    document::{Document, NodeRef, Shape, Style},
     problem::{Code, Edit},
 };
 
@@ -16,7 +17,7 @@ pub fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
     let whole = String::from(text.line(number));
     let line = whole.trim_end_matches(['\r', '\n']);
     let end = start + line.len();
-    let allowances = document.allowances();
+    let allowances = allowances(document);
     let own =
         allowances.iter().find(|allowance| allowance.covers.contains(&start) && !is_for_file(document, allowance));
     if let Some(own) = own {
@@ -39,7 +40,7 @@ pub fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
 
 /// Returns the edits that allow a code in a whole file.
 pub fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
-    if let Some(own) = document.allowances().iter().find(|allowance| is_for_file(document, allowance)) {
+    if let Some(own) = allowances(document).iter().find(|allowance| is_for_file(document, allowance)) {
         return extended(own, code).map(|edit| vec![edit]);
     }
     let text = String::from(document.text());
@@ -120,7 +121,7 @@ fn line_break(text: &str) -> &'static str {
 mod tests {
     use speclens_schema::{cure::replaced, dialect::ScalarRules, document::Document, problem::Code};
 
-    use super::{here, in_file, in_settings};
+    use super::{allowances, here, in_file, in_settings};
 
     #[test]
     fn comment_never_becomes_part_of_a_block_text() {
@@ -143,7 +144,7 @@ mod tests {
             // It covers the place, and nothing but comments came to the text.
             let new = Document::read(&after, ScalarRules::Yaml12);
             let place = after.find(word).unwrap();
-            let covers = new.allowances().into_iter().any(|allowance| {
+            let covers = allowances(&new).into_iter().any(|allowance| {
                 allowance.covers.contains(&place) && allowance.codes.iter().any(|(code, _)| code == "unused")
             });
             assert!(covers, "{after}");

@@ -118,7 +118,7 @@ fn keys<'d>(node: NodeRef<'d>, at: &Pointer, found: &mut Vec<(Pointer, NodeRef<'
 #[track_caller]
 fn check_keys(text: &str) {
     let document = Document::read(text, ScalarRules::Yaml12);
-    assert!(document.is_intact(), "{:?}", document.problems());
+    assert!(document.is_intact(), "{:?}", document.faults());
     let mut found = Vec::new();
     keys(document.root().unwrap(), &Pointer::root(), &mut found);
     assert!(found.len() > 50);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     check::{
         headings,
-        python::PythonValue,
+        python::{NoValue, PythonValue},
         text::{CaseFolded, case_folded},
     },
     dialect::{
@@ -15,6 +15,7 @@ use crate::{
     },
     document::{Document, NodeRef},
     evidence::{Context, FilesNeed, Need},
+    faults,
     files::Files,
     verdict::{FilePlace, Open},
     words::{Artifact, Name},
@@ -236,7 +237,12 @@ fn keys(text: &str) -> Vec<String> {
 
 /// The content of a YAML or JSON file.
 pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
-    if path.ends_with(".json") { PythonValue::of_json(text.text) } else { PythonValue::of_yaml(text.text) }
+    let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
+    read(text.text).map_err(|error| match error {
+        NoValue::Yaml(kind) => faults::message(&kind),
+        NoValue::Json(message) => message,
+        NoValue::TooLarge => "it is too large".to_owned(),
+    })
 }
 
 /// Certain words or phrases do not occur in a file.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use speclens_schema::{
     document::Document,
+    faults,
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Edit},
@@ -150,7 +151,7 @@ fn accepted(text: &str, item: &Completion, insert: &str) -> String {
 }
 
 fn broken_places(text: &str, file: SpecFile) -> usize {
-    let problems = Document::read(text, file.scalar_rules()).problems();
+    let problems = faults::problems(&Document::read(text, file.scalar_rules()));
     problems.iter().filter(|problem| problem.code == Code::Syntax).count()
 }
 

@@ -1,0 +1,431 @@
+//! JSON Schema files of users: compiled without looking anywhere else, validated in bounded time.
+
+mod adapt;
+mod formats;
+mod hidden;
+mod places;
+
+use std::{collections::BTreeSet, fmt, sync::OnceLock};
+
+use jsonschema::{
+    Draft, Keyword, PatternOptions, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind,
+};
+use serde_json::{Map, Value};
+
+use crate::mask::has_hidden;
+use speclens_yaml::Pointer;
+
+pub use places::RulePlaces;
+
+use self::{adapt::Adapted, formats::Format};
+use super::{
+    json::{self, JsonErrorKind},
+    text::shortened,
+};
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct UserSchema {
+    validator: Validator,
+    /// For values of which parts are hidden; made when the first one comes.
+    cautious: OnceLock<Option<hidden::Cautious>>,
+    /// In standard words.
+    schema: Value,
+    draft: Draft,
+    unchecked: BTreeSet<String>,
+}
+
+/// Why a schema cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaError {
+    /// What is wrong and where, as a lower-case sentence without a final period.
+    pub message: String,
+    /// Whether it could be read as JSON, so that it is a schema, but a wrong one.
+    pub is_json: bool,
+}
+
+/// What a schema says about a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaAnswer {
+    /// It is valid.
+    Valid,
+    /// It is not, for these reasons (the first ones of very many).
+    Invalid(Vec<SchemaMismatch>),
+    /// A pattern took too many steps, so there is no answer.
+    GaveUp(String),
+    /// It depends on what is hidden.
+    Hidden,
+}
+
+/// One reason why a value is not valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaMismatch {
+    /// The place in the value.
+    pub at: Pointer,
+    /// The place of the rule in the schema.
+    pub rule: Pointer,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A pattern of a schema may take as many steps for one text.
+const STEPS: usize = 1 << 21;
+
+/// As many reasons are given.
+const MOST_MISMATCHES: usize = 50;
+
+impl UserSchema {
+    /// Reads and compiles the content of a schema file.
+    pub fn read(bytes: &[u8]) -> Result<UserSchema, SchemaError> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| SchemaError { message: "it is not UTF-8".to_owned(), is_json: false })?;
+        let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
+            let message = match error.kind {
+                JsonErrorKind::TooDeep => format!("it is nested too deep: {error}"),
+                JsonErrorKind::Syntax => format!("it is not valid JSON: {error}"),
+            };
+            SchemaError { message, is_json: false }
+        })?;
+        if !schema.is_object() {
+            return Err(SchemaError::of("a file with a JSON Schema must hold an object"));
+        }
+        UserSchema::compile(&schema)
+    }
+
+    /// Compiles a schema. Draft-07 unless it names another draft. Formats and `nullable` are those of the original's
+    /// validator; references may lead to places in the schema itself and to the drafts' own schemas, nowhere else.
+    pub fn compile(schema: &Value) -> Result<UserSchema, SchemaError> {
+        let draft = match schema.get("$schema") {
+            None => Draft::Draft7,
+            Some(Value::String(named)) => draft(named).ok_or_else(|| {
+                SchemaError::of(format!("its `$schema` names no draft that is known here: `{}`", shortened(named, 100)))
+            })?,
+            Some(_) => return Err(SchemaError::of("its `$schema` must be a string")),
+        };
+        if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
+            return Err(SchemaError::of("a JSON Schema must be an object or a boolean"));
+        }
+        let is_old = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
+        let Adapted { schema, unchecked, references } = Adapted::new(schema, is_old)?;
+        let validator = options(draft)
+            .build(&schema)
+            .map_err(|error| SchemaError::of(shortened(&words(&error, &schema, &references), 400)))?;
+        Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
+    }
+
+    /// The formats that it names and that neither speclens nor the original checks.
+    pub fn unchecked_formats(&self) -> &BTreeSet<String> {
+        &self.unchecked
+    }
+
+    /// The draft that it is written for.
+    pub fn draft(&self) -> &'static str {
+        match self.draft {
+            Draft::Draft4 => "draft-04",
+            Draft::Draft6 => "draft-06",
+            Draft::Draft7 => "draft-07",
+            Draft::Draft201909 => "draft 2019-09",
+            Draft::Draft202012 => "draft 2020-12",
+            _ => "an unknown draft",
+        }
+    }
+
+    /// Judges a value.
+    pub fn validate(&self, instance: &Value) -> SchemaAnswer {
+        if !has_hidden(instance) {
+            return answer(self.validator.iter_errors(instance));
+        }
+        let make = || hidden::Cautious::new(self.draft, &self.schema);
+        match self.cautious.get_or_init(make) {
+            Some(cautious) => cautious.validate(instance),
+            None => SchemaAnswer::Hidden,
+        }
+    }
+}
+
+/// What validates as the original's validator does.
+fn options(draft: Draft) -> ValidationOptions<'static> {
+    let mut options = jsonschema::options()
+        .with_draft(draft)
+        .offline()
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20))
+        .with_keyword("format", |_: &Map<String, Value>, name: &Value, _| {
+            let name = name.as_str().unwrap_or_default();
+            Ok(Box::new(FormatRule { name: name.to_owned(), format: Format::of(name) }) as Box<dyn for<'i> Keyword<'i>>)
+        });
+    // Remarks about the content of a text are not checked.
+    for remark in ["contentEncoding", "contentMediaType"] {
+        options = options.with_keyword(remark, |_: &Map<String, Value>, _: &Value, _| {
+            Ok(Box::new(FormatRule { name: String::new(), format: None }) as Box<dyn for<'i> Keyword<'i>>)
+        });
+    }
+    options
+}
+
+/// The keyword `format`.
+struct FormatRule {
+    name: String,
+    format: Option<Format>,
+}
+
+impl<'i> Keyword<'i> for FormatRule {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        if Keyword::is_valid(self, instance) {
+            return Ok(());
+        }
+        Err(ValidationError::custom(format!("{} is not a \"{}\"", json::text(instance), self.name)))
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        self.format.is_none_or(|format| format.takes(instance))
+    }
+}
+
+/// Why a schema does not compile.
+fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> String {
+    let at = Pointer::parse(error.instance_path().as_str());
+    let what = match error.kind() {
+        ValidationErrorKind::Referencing(_) => return lost(schema, references),
+        ValidationErrorKind::AnyOf { .. } if at.as_str().ends_with("/type") => format!(
+            "{} is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`",
+            error.instance()
+        ),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+            "this value is not allowed here".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    format!("{}: {what}", adapt::place(&at))
+}
+
+/// Which reference leads nowhere.
+fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
+    let inside = |reference: &str| -> bool {
+        match reference.strip_prefix('#') {
+            Some("") => true,
+            Some(pointer) if pointer.starts_with('/') => schema.pointer(pointer).is_some(),
+            Some(_) | None => false,
+        }
+    };
+    let outside = |reference: &&(Pointer, String)| !reference.1.starts_with('#') && draft(&reference.1).is_none();
+    if let Some((at, reference)) = references.iter().find(outside) {
+        let reference = shortened(reference, 100);
+        return format!(
+            "{}: `{reference}` is not in this file, and references to other files are not followed: put the definitions \
+             into this file",
+            adapt::place(at)
+        );
+    }
+    match references.iter().find(|(_, reference)| reference.starts_with('#') && !inside(reference)) {
+        Some((at, reference)) => {
+            format!("{}: this file has no `{}`", adapt::place(at), shortened(reference, 100))
+        }
+        None => "a `$ref` leads nowhere".to_owned(),
+    }
+}
+
+fn answer<'i>(errors: impl Iterator<Item = ValidationError<'i>>) -> SchemaAnswer {
+    let mut mismatches = Vec::new();
+    for error in errors {
+        if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
+            return SchemaAnswer::GaveUp(format!(
+                "the pattern at {} of the schema took too many steps",
+                error.schema_path()
+            ));
+        }
+        if mismatches.len() < MOST_MISMATCHES {
+            mismatches.push(SchemaMismatch {
+                at: Pointer::parse(error.instance_path().as_str()),
+                rule: Pointer::parse(error.schema_path().as_str()),
+                message: shortened(&error.to_string(), 300),
+            });
+        }
+    }
+    if mismatches.is_empty() { SchemaAnswer::Valid } else { SchemaAnswer::Invalid(mismatches) }
+}
+
+fn draft(named: &str) -> Option<Draft> {
+    match named.trim_end_matches('#').trim_start_matches("https://").trim_start_matches("http://") {
+        "json-schema.org/draft-04/schema" => Some(Draft::Draft4),
+        "json-schema.org/draft-06/schema" => Some(Draft::Draft6),
+        "json-schema.org/draft-07/schema" | "json-schema.org/schema" => Some(Draft::Draft7),
+        "json-schema.org/draft/2019-09/schema" => Some(Draft::Draft201909),
+        "json-schema.org/draft/2020-12/schema" => Some(Draft::Draft202012),
+        _ => None,
+    }
+}
+
+impl SchemaError {
+    /// A mistake in what was read as JSON.
+    fn of(message: impl Into<String>) -> SchemaError {
+        SchemaError { message: message.into(), is_json: true }
+    }
+}
+
+impl SchemaMismatch {
+    /// One line, with the place in the value: `data/n: …`.
+    pub fn line(&self) -> String {
+        format!("data{}: {}", self.at, self.message)
+    }
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SchemaError {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{SchemaAnswer, UserSchema};
+
+    #[track_caller]
+    fn check(schema: Value, instance: Value, lines: &[&str]) {
+        let answer = UserSchema::compile(&schema).unwrap().validate(&instance);
+        let found = match &answer {
+            SchemaAnswer::Valid => Vec::new(),
+            SchemaAnswer::Invalid(mismatches) => mismatches.iter().map(|it| it.line()).collect(),
+            SchemaAnswer::GaveUp(reason) => vec![reason.clone()],
+            SchemaAnswer::Hidden => vec!["hidden".to_owned()],
+        };
+        assert_eq!(found, lines);
+    }
+
+    #[track_caller]
+    fn check_refused(schema: Value, part: &str) {
+        let error = UserSchema::compile(&schema).unwrap_err();
+        assert!(error.message.contains(part), "{error}");
+    }
+
+    #[test]
+    fn every_error_has_its_place() {
+        let schema = json!({"type": "object", "required": ["n"], "properties": {"s": {"enum": ["ok"]}}});
+        check(schema.clone(), json!({"n": 1, "s": "ok"}), &[]);
+        check(
+            schema,
+            json!({"s": "bad"}),
+            &[r#"data: "n" is a required property"#, r#"data/s: "bad" is not one of "ok""#],
+        );
+    }
+
+    #[test]
+    fn draft_07_is_assumed_and_others_are_honoured() {
+        let tuple = json!({"items": [{"type": "integer"}]});
+        check(tuple.clone(), json!(["x"]), &[r#"data/0: "x" is not of type "integer""#]);
+        let mut newer =
+            json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [{"type": "integer"}]});
+        check(newer.clone(), json!(["x"]), &[r#"data/0: "x" is not of type "integer""#]);
+        newer["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        check(newer, json!(["x"]), &[]);
+        check_refused(json!({"$schema": "https://example.com/mine"}), "names no draft");
+    }
+
+    #[test]
+    fn formats_are_checked() {
+        check(json!({"format": "email"}), json!("nope"), &[r#"data: "nope" is not a "email""#]);
+        check(json!({"format": "uuid"}), json!("nope"), &[r#"data: "nope" is not a "uuid""#]);
+        check(json!({"format": "of-my-own"}), json!("nope"), &[]);
+    }
+
+    #[test]
+    fn schemas_mean_what_the_original_takes_them_for() {
+        let beside = json!({"$ref": "#/definitions/q", "definitions": {"q": {"type": "string"}}, "maxLength": 1});
+        check(beside.clone(), json!("a"), &[]);
+        check(beside, json!("ab"), &[r#"data: "ab" is longer than 1 character"#]);
+        let both =
+            json!({"$ref": "#/definitions/q", "allOf": [{"minLength": 2}], "definitions": {"q": {"type": "string"}}});
+        check(both.clone(), json!("a"), &[r#"data: "a" is shorter than 2 characters"#]);
+        check(both, json!(1), &[r#"data: 1 is not of type "string""#]);
+        // A property of this name is no reference.
+        check(json!({"properties": {"$ref": {"type": "string"}}}), json!({"$ref": "x"}), &[]);
+        let nullable = json!({"type": "string", "nullable": true});
+        check(nullable.clone(), json!(null), &[]);
+        check(nullable, json!(1), &[r#"data: 1 is not of types "null", "string""#]);
+        check(
+            json!({"enum": [{"type": "string", "nullable": true}]}),
+            json!({"type": "string", "nullable": true}),
+            &[],
+        );
+        check(json!({"contentMediaType": "application/json", "contentEncoding": "base64"}), json!("{"), &[]);
+        check(json!({"format": "int32"}), json!(1.5), &[r#"data: 1.5 is not a "int32""#]);
+        let schema = UserSchema::compile(&json!({"items": {"format": "iri"}, "format": "date"})).unwrap();
+        assert_eq!(schema.unchecked_formats().iter().collect::<Vec<_>>(), ["iri"]);
+    }
+
+    #[test]
+    fn broken_schemas_are_refused_with_a_reason() {
+        check_refused(
+            json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
+            "at `/properties/day`: `formatMinimum` is not supported: say it with a `pattern`",
+        );
+        check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not a type, which is `array`");
+        check_refused(json!({"$ref": "#/definitions/missing"}), "at `/$ref`: this file has no `#/definitions/missing`");
+        for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
+            let told = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
+            check_refused(json!({"items": {"$ref": elsewhere}}), &told);
+        }
+        check_refused(json!({"nullable": true}), "at the top: `nullable` needs a `type`");
+        check_refused(json!({"type": "null", "nullable": false}), "contradicts");
+        let deep = (0..200).fold(json!({}), |inner, _| json!({"items": inner}));
+        check_refused(deep, "more than 128 levels deep");
+        check_refused(json!(null), "must be an object");
+        check_refused(json!({"pattern": "("}), "");
+        check(json!(false), json!(1), &["data: False schema does not allow 1"]);
+    }
+
+    #[test]
+    fn a_pattern_cannot_run_for_ever() {
+        let schema = UserSchema::compile(&json!({"pattern": "^(?:(a+)\\1?)+b$"})).unwrap();
+        let answer = schema.validate(&json!("a".repeat(40) + "!"));
+        assert!(matches!(answer, SchemaAnswer::GaveUp(_)), "{answer:?}");
+    }
+
+    #[test]
+    fn what_is_hidden_decides_only_what_looks_at_it() {
+        let hidden = |value: Value| -> Value {
+            serde_json::from_str(&value.to_string().replace('#', &crate::mask::HIDDEN.to_string())).unwrap()
+        };
+        let value = hidden(json!({"key": "sk-####", "n": 0, "list": ["###", "###"]}));
+        let key = |rule: Value| json!({"properties": {"key": rule}});
+        for schema in [
+            key(json!({"pattern": "^sk"})),
+            key(json!({"not": {"pattern": "^sk"}})),
+            key(json!({"format": "email"})),
+            key(json!({"enum": ["other", "sk-1234"]})),
+            key(json!({"const": "sk-1234"})),
+            key(json!({"minLength": 7})),
+            key(json!({"maxLength": 5})),
+            key(json!({"anyOf": [{"pattern": "x"}, {"type": "number"}]})),
+            json!({"if": {"properties": {"key": {"pattern": "x"}}}, "then": {"properties": {"n": {"minimum": 1}}}}),
+            json!({"properties": {"list": {"uniqueItems": true}}}),
+            json!({"properties": {"list": {"contains": {"const": "abc"}}}}),
+        ] {
+            check(schema, value.clone(), &["hidden"]);
+        }
+        for schema in [
+            key(json!({"type": "string", "minLength": 4, "maxLength": 7})),
+            key(json!({"not": {"const": "pk-1234"}, "contentEncoding": "x"})),
+            key(json!({"anyOf": [{"type": "string"}, {"pattern": "x"}]})),
+            json!({"required": ["key"], "properties": {"list": {"minItems": 2}}}),
+        ] {
+            check(schema, value.clone(), &[]);
+        }
+        let both = json!({"properties": {"key": {"pattern": "^sk"}, "n": {"minimum": 1}}});
+        check(both, value.clone(), &["data/n: 0 is less than the minimum of 1"]);
+        let hidden_units = crate::mask::HIDDEN.to_string().repeat(4);
+        let told = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
+        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&told]);
+        check(json!({}), hidden(json!({"#": 1})), &["hidden"]);
+    }
+
+    #[test]
+    fn files_are_read_as_json() {
+        assert!(UserSchema::read(b"\xef\xbb\xbf{}").is_ok());
+        assert!(UserSchema::read(b"{,").unwrap_err().message.starts_with("it is not valid JSON: expected"));
+        assert!(UserSchema::read(b"\xff").is_err());
+    }
+}

@@ -1,0 +1,235 @@
+//! What a claim says about evidence.
+
+mod failure;
+mod place;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::{Context, Evidence, Need};
+use speclens_yaml::Pointer;
+
+pub use failure::FailureCode;
+pub use place::{FilePlace, Place, Related, Stretch};
+
+/// Which answers of a claim may still turn into others for as long as the act goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Open {
+    /// None: the event that it checks has happened, or the format says how long to wait for it.
+    #[default]
+    Nothing,
+    /// A pass: it is about what does not happen, or a budget.
+    Pass,
+    /// Every answer: it is about a count, or about what came last.
+    Everything,
+}
+
+impl Open {
+    /// The verdict where the act was still going on: unknown, if it may still turn.
+    pub fn of_unfinished(self, mut verdict: Verdict) -> Verdict {
+        let may_turn = match (self, &verdict.outcome) {
+            (Open::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
+            (Open::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,
+            (Open::Nothing | Open::Pass | Open::Everything, _) => false,
+        };
+        if may_turn {
+            verdict.outcome = Outcome::Unknown(
+                "the act was not seen to end, so what had not happened by then may have happened later".to_owned(),
+            );
+            (verdict.code, verdict.score) = (None, None);
+            verdict.related.clear();
+        }
+        verdict
+    }
+}
+
+/// A statement about an attempt that can be judged: value in, value out. No I/O, no clock, no randomness.
+pub trait Check: Send + Sync + std::fmt::Debug {
+    /// What must be observed beyond the act itself, so that the claim can be judged.
+    fn needs(&self, _context: &Context) -> Vec<Need> {
+        Vec::new()
+    }
+
+    /// One verdict per result that the tool itself would report, in its order.
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
+
+    /// Every text that the author wrote into the claim and that is compared with what was observed. A
+    /// secret in it is masked in the verdicts.
+    fn texts(&self) -> Vec<String>;
+
+    /// The least score that passes, where a score decides.
+    fn threshold(&self) -> Option<f64> {
+        None
+    }
+
+    /// Which of its answers hold only if the act has ended.
+    fn open(&self) -> Open {
+        Open::Nothing
+    }
+
+    /// Whether the claim itself finds out if what is masked could decide it. Otherwise it is unknown as soon as one
+    /// of its texts holds a secret.
+    fn minds_secrets(&self) -> bool {
+        false
+    }
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The part that decides, relative to the claim.
+    pub at: Pointer,
+    /// The tool's own name for this kind of result, such as `tool_called`.
+    pub kind: &'static str,
+    /// The tool's own label, such as `Tool "a" called`.
+    pub label: String,
+    /// KindLM's failure code, such as `TOOL_CALL_MISSING`.
+    pub code: Option<FailureCode>,
+    /// The tool's own score, 0 to 1.
+    pub score: Option<f64>,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Other places that belong to it.
+    pub related: Vec<Related>,
+}
+
+/// The answer that a claim gets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It holds.
+    Pass,
+    /// It does not hold.
+    Fail(Mismatch),
+    /// It does not hold, and the format says that this is only worth a warning.
+    Warn(Mismatch),
+    /// It does not apply, for this reason.
+    Skip(String),
+    /// What it needs was not observed, for this reason.
+    Unknown(String),
+    /// The claim itself is broken, for this reason.
+    Error(String),
+}
+
+/// Expected against actual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The whole story in one sentence, with the facts of the tool's own message.
+    pub message: String,
+    /// What the claim wants.
+    pub expected: String,
+    /// What was observed, in full.
+    pub actual: String,
+    /// What helps: the nearest candidate, a diff, the place.
+    pub help: Vec<String>,
+}
+
+/// The result of a verdict, a run, a case or a suite, from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Not run, on purpose.
+    Skip,
+    /// Everything holds.
+    Pass,
+    /// Something is worth a look.
+    Warn,
+    /// Something was not observed.
+    Unknown,
+    /// A claim does not hold.
+    Fail,
+    /// The run or a claim broke.
+    Error,
+}
+
+impl Status {
+    /// Every status, from good to bad.
+    pub fn all() -> impl Iterator<Item = Status> {
+        std::iter::successors(Some(Status::Skip), |status| status.next())
+    }
+
+    /// Returns the next worse status: the compiler asks for the place of a new one.
+    fn next(self) -> Option<Status> {
+        Some(match self {
+            Status::Skip => Status::Pass,
+            Status::Pass => Status::Warn,
+            Status::Warn => Status::Unknown,
+            Status::Unknown => Status::Fail,
+            Status::Fail => Status::Error,
+            Status::Error => return None,
+        })
+    }
+
+    /// Returns what it means, as Markdown.
+    pub fn docs(self) -> &'static str {
+        match self {
+            Status::Skip => "The test or the assertion did not run: it is skipped, or does not apply.",
+            Status::Pass => "Every assertion holds.",
+            Status::Warn => "An assertion does not hold, and the format makes that a warning.",
+            Status::Unknown => {
+                "The result cannot be decided, because what the assertion needs was not recorded. The message has the \
+                 reason. It is neither a pass nor a failure; `speclens run` ends with exit status 3."
+            }
+            Status::Fail => "An assertion does not hold.",
+            Status::Error => "The run or an assertion broke, so there is no result.",
+        }
+    }
+
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Skip => "skip",
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Unknown => "unknown",
+            Status::Fail => "fail",
+            Status::Error => "error",
+        }
+    }
+}
+
+impl Verdict {
+    /// Every text of it.
+    pub fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.label];
+        match &mut self.outcome {
+            Outcome::Pass => {}
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
+                texts.extend([&mut mismatch.message, &mut mismatch.expected, &mut mismatch.actual]);
+                texts.extend(&mut mismatch.help);
+            }
+            Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => texts.push(reason),
+        }
+        texts.extend(self.related.iter_mut().flat_map(Related::texts));
+        texts
+    }
+}
+
+impl Outcome {
+    /// The outcome as a status.
+    pub fn status(&self) -> Status {
+        match self {
+            Outcome::Pass => Status::Pass,
+            Outcome::Fail(_) => Status::Fail,
+            Outcome::Warn(_) => Status::Warn,
+            Outcome::Skip(_) => Status::Skip,
+            Outcome::Unknown(_) => Status::Unknown,
+            Outcome::Error(_) => Status::Error,
+        }
+    }
+
+    /// The mismatch of a claim that does not hold.
+    pub fn mismatch(&self) -> Option<&Mismatch> {
+        match self {
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => Some(mismatch),
+            Outcome::Pass | Outcome::Skip(_) | Outcome::Unknown(_) | Outcome::Error(_) => None,
+        }
+    }
+
+    /// The message for the user, empty for a pass.
+    pub fn message(&self) -> &str {
+        match self {
+            Outcome::Pass => "",
+            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => &mismatch.message,
+            Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => reason,
+        }
+    }
+}

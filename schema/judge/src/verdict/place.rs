@@ -1,0 +1,176 @@
+//! Places that belong to a verdict beside the part of the claim that decides: in the claim, or in another file.
+
+use std::ops::Range;
+
+use crate::mask::shown;
+use speclens_yaml::Pointer;
+
+/// Another place that belongs to a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Related {
+    /// What is there.
+    pub message: String,
+    /// Where.
+    pub at: Place,
+}
+
+/// Where something is that belongs to a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// In the file of the claim, relative to the claim.
+    Claim(Pointer),
+    /// In another file, as it was when it was observed.
+    File(FilePlace),
+}
+
+/// A place in a file that holds no claim: an artifact, a log, a schema, a golden file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file, from the directory that the paths of the suite start from, or absolute.
+    pub path: String,
+    /// The node, where the file is a tree.
+    pub node: Option<Pointer>,
+    /// The part of a line that it is about. `None`: the file as a whole.
+    pub stretch: Option<Stretch>,
+}
+
+/// A part of a line. Masking keeps its columns: a secret becomes as many stars as it has units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The line, from 0.
+    pub line: usize,
+    /// The columns, from 0, in UTF-16 units.
+    pub columns: Range<usize>,
+    /// The whole line; of a very long one, its beginning.
+    pub text: String,
+}
+
+/// So many bytes of a line are kept.
+const MAX_LINE_BYTES: usize = 4096;
+
+impl Related {
+    /// A place in the claim.
+    pub fn in_claim(message: impl Into<String>, at: Pointer) -> Related {
+        Related { message: message.into(), at: Place::Claim(at) }
+    }
+
+    /// A place in another file.
+    pub fn in_file(message: impl Into<String>, at: FilePlace) -> Related {
+        Related { message: message.into(), at: Place::File(at) }
+    }
+
+    /// Every text of it.
+    pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let (path, line) = match &mut self.at {
+            Place::Claim(_) => (None, None),
+            Place::File(FilePlace { path, stretch, .. }) => {
+                (Some(path), stretch.as_mut().map(|stretch| &mut stretch.text))
+            }
+        };
+        [Some(&mut self.message), path, line].into_iter().flatten()
+    }
+}
+
+impl FilePlace {
+    /// A file as a whole.
+    pub fn whole(path: impl Into<String>) -> FilePlace {
+        FilePlace { path: path.into(), node: None, stretch: None }
+    }
+
+    /// Some bytes of a file with this text, as far as they are on one line.
+    pub fn bytes(path: impl Into<String>, text: &str, range: Range<usize>) -> FilePlace {
+        FilePlace { stretch: Some(Stretch::of(text, range)), ..FilePlace::whole(path) }
+    }
+
+    /// A line of a file with this text, counted from 0; the file as a whole where it has no such line.
+    pub fn line(path: impl Into<String>, text: &str, line: usize) -> FilePlace {
+        match lines(text).nth(line) {
+            Some(range) => FilePlace::bytes(path, text, range),
+            None => FilePlace::whole(path),
+        }
+    }
+}
+
+impl Stretch {
+    fn of(text: &str, range: Range<usize>) -> Stretch {
+        let start = text.floor_char_boundary(range.start);
+        let (number, line) =
+            lines(text).enumerate().take_while(|(_, line)| line.start <= start).last().unwrap_or_default();
+        let kept = &text[line.start..text.floor_char_boundary(line.end.min(line.start + MAX_LINE_BYTES))];
+        let column = |offset: usize| {
+            let offset = kept.floor_char_boundary(offset.saturating_sub(line.start).min(kept.len()));
+            kept[..offset].encode_utf16().count()
+        };
+        let columns = column(start)..column(range.end.max(start));
+        Stretch { line: number, columns, text: shown(kept).into_owned() }
+    }
+
+    /// The bytes of the text that the columns name.
+    pub fn range(&self) -> Range<usize> {
+        let byte = |column: usize| {
+            let mut units = 0;
+            let before = self.text.char_indices().find(|(_, letter)| {
+                units += letter.len_utf16();
+                units > column
+            });
+            before.map_or(self.text.len(), |(at, _)| at)
+        };
+        byte(self.columns.start)..byte(self.columns.end)
+    }
+}
+
+/// The bytes of each line, without its end, which is one of those that editors know.
+fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = Some(0);
+    std::iter::from_fn(move || {
+        let start = from?;
+        let end = text[start..].find(['\n', '\r']).map(|length| start + length);
+        from = end.map(|end| if text[end..].starts_with("\r\n") { end + 2 } else { end + 1 });
+        Some(start..end.unwrap_or(text.len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FilePlace, Stretch};
+
+    #[track_caller]
+    fn check(text: &str, wanted: &str, line: usize, columns: std::ops::Range<usize>) {
+        let start = text.find(wanted).unwrap();
+        let found = FilePlace::bytes("f", text, start..start + wanted.len()).stretch.unwrap();
+        assert_eq!((found.line, found.columns.clone()), (line, columns), "{text:?}");
+        let first = wanted.split(['\n', '\r']).next().unwrap();
+        assert_eq!(&found.text[found.range()], first, "{text:?}");
+    }
+
+    #[test]
+    fn place_of_bytes_is_on_the_line_where_they_begin() {
+        for end in ["\n", "\r\n", "\r"] {
+            check(&format!("one{end}two{end}"), "one", 0, 0..3);
+            check(&format!("one{end}two words{end}"), "words", 1, 4..9);
+            check(&format!("one{end}a two{end}three"), &format!("two{end}three"), 1, 2..5);
+            check(&format!("é😀 {end}😀 x"), "x", 1, 3..4);
+        }
+    }
+
+    #[test]
+    fn line_that_is_not_there_is_the_file_as_a_whole() {
+        let line = |line: usize| FilePlace::line("f", "a\nb", line).stretch.map(|stretch| stretch.text);
+        assert_eq!([line(0), line(1), line(2)], [Some("a".to_owned()), Some("b".to_owned()), None]);
+        assert_eq!(FilePlace::line("f", "", 0).stretch.map(|stretch| stretch.columns), Some(0..0));
+    }
+
+    #[test]
+    fn columns_beyond_what_is_kept_of_a_line_are_at_its_end() {
+        let text = "é".repeat(10_000);
+        let Stretch { columns, text, .. } = FilePlace::bytes("f", &text, 9_001..20_000).stretch.unwrap();
+        assert_eq!((columns, text.len()), (2048..2048, 4096));
+    }
+
+    #[test]
+    fn what_is_hidden_is_shown_as_stars_in_its_columns() {
+        let text = "a \u{fdd0}\u{fdd0} b";
+        let found = FilePlace::bytes("f", text, text.find('b').unwrap()..text.len()).stretch.unwrap();
+        assert_eq!((found.text.as_str(), &found.text[found.range()]), ("a ** b", "b"));
+    }
+}

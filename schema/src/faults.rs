@@ -1,0 +1,437 @@
+//! Words and fixes for what cannot be read in a text.
+
+use std::ops::Range;
+
+use crate::{
+    document::{
+        Advice, BlankPlace, Document, Fault, FaultClass, FaultKind, MAX_BYTES, MAX_NESTING, Pointer, Rewrite,
+        RewriteKind, quoted,
+    },
+    problem::{Code, Edit, Fix, Problem},
+    rewrite,
+};
+
+/// Maximum number of duplicate keys that get fixes, which cost more than their message.
+const MAX_FIXED_KEYS: usize = 64;
+
+/// Returns a problem for everything that cannot be read, in the order of the text.
+pub fn problems(document: &Document) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = document.faults().iter().map(problem).collect();
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(MAX_FIXED_KEYS) {
+        let mapping = problem.at.parent().and_then(|at| document.find(&at));
+        if let (Some(mapping), Some(first)) = (mapping, problem.related.first()) {
+            problem.fixes = rewrite::repeated_key(mapping, &problem.range, &first.range);
+        }
+    }
+    problems
+}
+
+/// Returns the problem that a fault is.
+pub(crate) fn problem(fault: &Fault) -> Problem {
+    let range = fault.range.clone();
+    match &fault.kind {
+        FaultKind::UnknownAlias { name, at } => return unknown_alias(name, at.clone(), range),
+        FaultKind::DuplicateKey { key, mapping, first } => return duplicate_key(mapping, key, range, first.clone()),
+        _ => {}
+    }
+    let problem = Problem::new(code(fault.class()), Pointer::root(), range, message(&fault.kind));
+    match (&fault.rewrite, fault.advice) {
+        (Some(rewrite), _) => problem.with_fix(fix(rewrite)),
+        (None, Some(Advice::BeginBelow)) => problem.with_help("begin the text on the line below"),
+        (None, Some(Advice::QuoteAllLines)) => problem.with_help("put all of the text in quotes"),
+        (None, None) => match help(&fault.kind) {
+            Some(help) => problem.with_help(help),
+            None => problem,
+        },
+    }
+}
+
+fn code(class: FaultClass) -> Code {
+    match class {
+        FaultClass::Syntax => Code::Syntax,
+        FaultClass::Template => Code::UnquotedTemplate,
+        FaultClass::Limit => Code::TooLarge,
+        FaultClass::DuplicateKey => Code::DuplicateKey,
+        FaultClass::UnknownAlias => Code::UnknownAlias,
+        FaultClass::Encoding => Code::Encoding,
+    }
+}
+
+/// Returns what is wrong.
+pub fn message(kind: &FaultKind) -> String {
+    let fixed = match kind {
+        FaultKind::FileTooLarge => return format!("the file is larger than {} MB and is not read", MAX_BYTES >> 20),
+        FaultKind::NestedTooDeep => return format!("nested deeper than {MAX_NESTING} levels, and not read"),
+        FaultKind::UnknownAlias { name, .. } => return format!("unknown alias `*{name}`"),
+        FaultKind::DuplicateKey { key, .. } => return format!("duplicate key `{key}`"),
+        FaultKind::ExpectedSeparator { close } => return format!("expected `,` or `{close}`"),
+        FaultKind::MissingColon(word) => return format!("missing colon behind `{word}`"),
+        FaultKind::KeyHasValue(key) => return format!("`{key}` already has a value"),
+        FaultKind::ForeignBlank { other, place } => return foreign_blank(*other, *place),
+        FaultKind::Misindented { indent, column, neighbour } => {
+            let others = match neighbour {
+                Some(key) => format!("`{key}` above it"),
+                None => "its neighbours".to_owned(),
+            };
+            let spaces = if *indent == 1 { "space" } else { "spaces" };
+            return format!("this line is indented by {indent} {spaces}, and {others} by {column}");
+        }
+        FaultKind::TooFarLeft(key) => return format!("`{key}` is too far left to belong to the item above"),
+        FaultKind::Unclosed(close) => return format!("missing closing `{close}`"),
+        FaultKind::TextBehindQuote(quote) => return format!("text behind the closing `{quote}`"),
+        FaultKind::TextBehindBrackets { open } => {
+            let what = if *open == '[' { "a list" } else { "a mapping" };
+            return format!("`{open}` begins {what}, and text follows behind its end");
+        }
+        FaultKind::InvalidEscape(escape) => return format!("`{escape}` is not a valid escape between double quotes"),
+        FaultKind::BlockTextSign(sign) => return format!("behind `{sign}` a text begins on the next line"),
+        FaultKind::ReservedSign(sign) => return format!("a text without quotes cannot begin with {sign:?}"),
+        FaultKind::NestedTooDeepToRecover => "nested too deep to be read while it is broken",
+        FaultKind::TooDamaged => "too damaged to be read further",
+        FaultKind::Defect => {
+            "this part could not be read: that is a defect of speclens, please report it; writing the lines in another way \
+             may help until it is mended"
+        }
+        FaultKind::SecondDocument => "a second document begins here, and is not read",
+        FaultKind::DocumentEnd => "`...` ends the document, and what is below it is not read",
+        FaultKind::BehindDocument => "the document ends above this line",
+        FaultKind::MergeConflict => "unresolved merge conflict, from here to `>>>>>>>`",
+        FaultKind::Nul => "NUL byte in the text",
+        FaultKind::ExpectedEntry => "expected `key: value`",
+        FaultKind::ExpectedItem => "expected a list item",
+        FaultKind::ExpectedValue => "expected a value",
+        FaultKind::MisplacedKey => "a key cannot be here",
+        FaultKind::MisplacedComplexKey => "`? ` begins a key, and a key cannot be here",
+        FaultKind::MisplacedItem => "a list item cannot be here",
+        FaultKind::MisalignedDash => "this dash is not in line with those of the list's other items",
+        FaultKind::OutsideKeys => "this line does not belong to any key",
+        FaultKind::MissingKey => "missing key before the colon",
+        FaultKind::MissingSpaceBehindColon => "missing space behind the colon",
+        FaultKind::NoBreakSpaceBehindColon => "no-break space behind the colon",
+        FaultKind::MissingSpaceBehindDash => "missing space behind the dash",
+        FaultKind::MissingSpaceBeforeComment => "missing space before `#`",
+        FaultKind::MissingDash => "missing dash before this list item",
+        FaultKind::QuotesReachInto => "a quoted string that begins above reaches into this line",
+        FaultKind::BracketsReachInto => "a value in brackets that begins above reaches into this line",
+        FaultKind::Tab => "tab in the indentation",
+        FaultKind::NotDeepEnough => "this line is not indented deep enough",
+        FaultKind::UnclosedBrackets => "missing closing bracket or brace",
+        FaultKind::MismatchedBracket => "this bracket does not close the one before it",
+        FaultKind::UnclosedQuotes => "missing closing quote",
+        FaultKind::TextBehindQuotes => "text behind the closing quote",
+        FaultKind::QuoteWithinText => "this `'` ends the text",
+        FaultKind::InvalidEscapes => "not a valid escape between double quotes",
+        FaultKind::ColonWithoutQuotes => "a text that holds `: ` needs quotes",
+        FaultKind::HashWithoutQuotes => "a text that holds ` #` needs quotes",
+        FaultKind::TemplateWithoutQuotes => "a text that begins with `{{` needs quotes",
+        FaultKind::TemplateInBrackets => "between brackets a text that holds `{{` needs quotes",
+        FaultKind::AliasSign => "`*` begins the name of an alias",
+        FaultKind::AnchorSign => "`&` begins the name of an anchor",
+        FaultKind::KeySign => "`? ` begins a key",
+        FaultKind::ListOnKeyLine => "a list cannot begin on the line of its key",
+        FaultKind::CommentInText => "a comment ends the text above it",
+        FaultKind::MissingAnchorName => "`&` or `*` without a name",
+        FaultKind::InvalidTag => "`!` begins a tag, and this is not a valid one",
+        FaultKind::DashBeforeBracket => "a text cannot begin with `-` and a bracket",
+        FaultKind::BlockTextHeader => "a block text begins on the line below `|` or `>`",
+        FaultKind::ForbiddenCharacter => "a character that YAML does not allow here",
+        FaultKind::InvalidDirective => "`%` at the margin begins a directive, and this is not a valid one",
+        FaultKind::NotYaml => "this is not valid YAML",
+    };
+    fixed.to_owned()
+}
+
+fn foreign_blank(other: Option<char>, place: BlankPlace) -> String {
+    let mark = match place {
+        BlankPlace::Indentation => {
+            return match other {
+                None => "no-break space in the indentation".to_owned(),
+                Some(letter) => {
+                    format!("U+{:04X} in the indentation, which looks like a space", u32::from(letter))
+                }
+            };
+        }
+        BlankPlace::BehindDash => "dash",
+        BlankPlace::BehindColon => "colon",
+    };
+    match other {
+        None => format!("no-break space behind the {mark}"),
+        Some(letter) => format!("U+{:04X}, which looks like a space, behind the {mark}", u32::from(letter)),
+    }
+}
+
+/// Returns what to write instead where no rewriting of the line is known. `None` where the message says it.
+fn help(kind: &FaultKind) -> Option<String> {
+    const QUOTE: &str = "put the text in quotes";
+    let fixed = match kind {
+        FaultKind::MissingColon(word) => return Some(format!("write `{word}:`")),
+        FaultKind::FileTooLarge => "split it",
+        FaultKind::NestedTooDeep => "flatten it",
+        FaultKind::SecondDocument => "put it in a file of its own",
+        FaultKind::DocumentEnd => "remove this line",
+        FaultKind::BehindDocument => "indent the line like its neighbours, or remove it",
+        FaultKind::MergeConflict => "keep one of the two versions, and remove the lines with the marks",
+        FaultKind::Nul => "save the file as UTF-8 text",
+        FaultKind::DuplicateKey { .. } => "remove one of the two",
+        FaultKind::ExpectedItem => "begin it with `- `, or indent it",
+        FaultKind::MisplacedKey => "put a text with a colon in quotes, or begin a new line for the key",
+        FaultKind::MisplacedItem => "begin the list on the line below its key",
+        FaultKind::OutsideKeys => "indent it, or remove it",
+        FaultKind::MissingKey => "write the key, or remove the colon",
+        FaultKind::KeyHasValue(_) => "indent this line less, or remove the value",
+        FaultKind::QuotesReachInto | FaultKind::BracketsReachInto => {
+            "close it above, or indent this line deeper than its key"
+        }
+        FaultKind::Tab => "indent with spaces",
+        FaultKind::NotDeepEnough => "indent it deeper than the key above it",
+        FaultKind::TextBehindQuotes => "put all of it in quotes",
+        FaultKind::InvalidEscapes => "write `\\\\` for a backslash, or use single quotes",
+        FaultKind::CommentInText => "move the comment",
+        FaultKind::InvalidDirective => "remove the line",
+        FaultKind::MisplacedComplexKey
+        | FaultKind::MissingSpaceBeforeComment
+        | FaultKind::MissingAnchorName
+        | FaultKind::InvalidTag
+        | FaultKind::DashBeforeBracket
+        | FaultKind::ForbiddenCharacter => QUOTE,
+        FaultKind::NestedTooDeepToRecover
+        | FaultKind::TooDamaged
+        | FaultKind::Defect
+        | FaultKind::UnknownAlias { .. }
+        | FaultKind::ExpectedEntry
+        | FaultKind::ExpectedValue
+        | FaultKind::ExpectedSeparator { .. }
+        | FaultKind::MisalignedDash
+        | FaultKind::MissingSpaceBehindColon
+        | FaultKind::NoBreakSpaceBehindColon
+        | FaultKind::MissingSpaceBehindDash
+        | FaultKind::MissingDash
+        | FaultKind::ForeignBlank { .. }
+        | FaultKind::Misindented { .. }
+        | FaultKind::TooFarLeft(_)
+        | FaultKind::UnclosedBrackets
+        | FaultKind::MismatchedBracket
+        | FaultKind::UnclosedQuotes
+        | FaultKind::Unclosed(_)
+        | FaultKind::TextBehindQuote(_)
+        | FaultKind::TextBehindBrackets { .. }
+        | FaultKind::QuoteWithinText
+        | FaultKind::InvalidEscape(_)
+        | FaultKind::ColonWithoutQuotes
+        | FaultKind::HashWithoutQuotes
+        | FaultKind::TemplateWithoutQuotes
+        | FaultKind::TemplateInBrackets
+        | FaultKind::AliasSign
+        | FaultKind::AnchorSign
+        | FaultKind::KeySign
+        | FaultKind::BlockTextSign(_)
+        | FaultKind::ReservedSign(_)
+        | FaultKind::ListOnKeyLine
+        | FaultKind::BlockTextHeader
+        | FaultKind::NotYaml => return None,
+    };
+    Some(fixed.to_owned())
+}
+
+fn fix(rewrite: &Rewrite) -> Fix {
+    let edits = vec![Edit::new(rewrite.range.clone(), rewrite.text.clone())];
+    // A dash that is not one of YAML's is part of a text, wherever its line is.
+    let is_certain = rewrite.is_certain && !rewrite.text.trim_start().starts_with(['–', '—', '•']);
+    if is_certain { Fix::safe(title(rewrite), edits) } else { Fix::guess(title(rewrite), edits) }
+}
+
+fn title(rewrite: &Rewrite) -> String {
+    match rewrite.kind {
+        RewriteKind::Text | RewriteKind::Template => format!("write `{}`", rewrite.text),
+        RewriteKind::IndentBy(by) => format!("indent it by {by}"),
+        RewriteKind::Blanks => "replace it with a space".to_owned(),
+        RewriteKind::Space => "insert a space".to_owned(),
+        RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
+        RewriteKind::IndentTo(column) => format!("indent it by {column}"),
+        RewriteKind::Tabs(1) => "indent it with 1 space".to_owned(),
+        RewriteKind::Tabs(column) => format!("indent it with {column} spaces"),
+    }
+}
+
+fn unknown_alias(name: &str, at: Pointer, range: Range<usize>) -> Problem {
+    let message = format!("unknown alias `*{name}`");
+    // Not the name of an anchor, but a text such as `*.txt`.
+    if name.contains(['.', '/', '*', '?', '(', '\\', '$', '|']) {
+        let quoted = quoted(&format!("*{name}"));
+        let help = format!("write `{quoted}`");
+        let fix = Fix::safe(&help, vec![Edit::new(range.clone(), quoted)]);
+        let problem = Problem::new(Code::UnknownAlias, at, range, message).with_fix(fix);
+        return problem.with_note("a string that begins with `*` needs quotes").with_help(help);
+    }
+    Problem::new(Code::UnknownAlias, at, range, message).with_help(format!("define `&{name}` before it"))
+}
+
+fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range<usize>) -> Problem {
+    let at = mapping.key(key);
+    Problem::new(Code::DuplicateKey, at.clone(), range, format!("duplicate key `{key}`"))
+        .with_help("remove one of the two")
+        .with_related("first written here", at, first)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::problems;
+    use crate::{
+        cure::replaced,
+        document::{Document, ScalarRules},
+    };
+
+    #[track_caller]
+    fn check(line: &str, expected: Expect) {
+        let problems = problems(&Document::read(line, ScalarRules::Yaml12));
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        let mut shown = format!("{} <- {}", problem.message, &line[problem.range.clone()]);
+        if let Some(fix) = problem.fixes.first() {
+            let new = replaced(line, &fix.edits);
+            assert!(Document::read(&new, ScalarRules::Yaml12).is_intact(), "{new}");
+            shown.push_str(&format!("\n{}{new}", if fix.is_safe() { "" } else { "perhaps " }));
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn quotes_are_put_around_a_text_that_needs_them() {
+        check(
+            "  - intent: Show this: the history",
+            expect![[r#"
+                a text that holds `: ` needs quotes <- :
+                  - intent: "Show this: the history""#]],
+        );
+        check(
+            "a: \"b\": c # d",
+            expect![[r#"
+                text behind the closing `"` <- : c # d
+                a: '"b": c # d'"#]],
+        );
+        check(
+            "command: {{bin}} run --id 1 # the usual",
+            expect![[r#"
+                a text that begins with `{{` needs quotes <- {{bin}} run --id 1
+                command: "{{bin}} run --id 1" # the usual"#]],
+        );
+        check(
+            "- *.md files",
+            expect![[r#"
+                `*` begins the name of an alias <- *.md files
+                - "*.md files""#]],
+        );
+        check(
+            "pattern: [a-z]+$ matches",
+            expect![[r#"
+                `[` begins a list, and text follows behind its end <- [a-z]+$ matches
+                pattern: "[a-z]+$ matches""#]],
+        );
+        check(
+            "key: @ada says \"hi\"",
+            expect![[r#"
+                a text without quotes cannot begin with '@' <- @ada says "hi"
+                key: '@ada says "hi"'"#]],
+        );
+        check(
+            "- Say this: the answer: 42",
+            expect![[r#"
+                a text that holds `: ` needs quotes <- :
+                - "Say this: the answer: 42""#]],
+        );
+    }
+
+    #[test]
+    fn placeholders_in_braces_need_quotes_around_the_text() {
+        check(
+            "- {type: file_present, path: out/{{today}}.md}",
+            expect![[r#"
+                between brackets a text that holds `{{` needs quotes <- out/{{today}}.md
+                - {type: file_present, path: "out/{{today}}.md"}"#]],
+        );
+        check(
+            r#"- {intent: Show this: the history, run: "a\d", id: b}"#,
+            expect![[r#"
+            a text that holds `: ` needs quotes <- Show this: the history
+            - {intent: "Show this: the history", run: 'a\d', id: b}"#]],
+        );
+        check(
+            "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
+            expect![[r#"
+                between brackets a text that holds `{{` needs quotes <- a-{{today}}-{{run_id}}.md
+                paths: ["a-{{today}}-{{run_id}}.md", 'b, {{c}}', "{{d}}/e" ]"#]],
+        );
+    }
+
+    #[test]
+    fn escapes_of_patterns_do_not_belong_between_double_quotes() {
+        check(
+            r#"pattern: "^\d+$""#,
+            expect![[r#"
+                `\d` is not a valid escape between double quotes <- \d
+                pattern: '^\d+$'"#]],
+        );
+        check(
+            r#"pattern: "\bit's \d+\b""#,
+            expect![[r#"
+                `\d` is not a valid escape between double quotes <- \d
+                perhaps pattern: "\bit's \\d+\b""#]],
+        );
+        check(
+            r#"path: "C:\Users""#,
+            expect![[r#"
+                `\U` is not a valid escape between double quotes <- \U
+                path: 'C:\Users'"#]],
+        );
+    }
+
+    #[test]
+    fn quotes_that_do_not_end_where_they_should() {
+        check(
+            "a: 'it's fine'",
+            expect![[r#"
+                this `'` ends the text <- '
+                a: "it's fine""#]],
+        );
+        check(
+            "a: \"open",
+            expect![[r#"
+                missing closing `"` <- "open
+                perhaps a: "open""#]],
+        );
+        check("a: [b, c", expect!["missing closing `]` <- [b, c"]);
+        check(
+            "a: [b: c: d]",
+            expect![[r#"
+                a text that holds `: ` needs quotes <- c: d
+                a: [b: "c: d"]"#]],
+        );
+    }
+
+    #[test]
+    fn keys_in_braces_need_a_space_behind_their_colon() {
+        check(
+            "- {name: a, vars:{a: b}, tags:[x, 'y']}",
+            expect![[r#"
+                missing space behind the colon <- :
+                - {name: a, vars: {a: b}, tags: [x, 'y']}"#]],
+        );
+    }
+
+    #[test]
+    fn list_on_the_line_of_its_key_is_put_in_brackets() {
+        check(
+            "tags: - smoke",
+            expect![[r#"
+                a list cannot begin on the line of its key <- -
+                perhaps tags: [smoke]"#]],
+        );
+        check(
+            "intent: - say \"hi\"",
+            expect![[r#"
+                a list cannot begin on the line of its key <- -
+                perhaps intent: '- say "hi"'"#]],
+        );
+    }
+}

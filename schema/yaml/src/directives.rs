@@ -1,0 +1,59 @@
+//! Where comments are that may address speclens. What they say is for others to read.
+
+use crate::tree::{Node, NodeKind};
+
+/// The word that such a comment begins with.
+pub const NAME: &str = "speclens";
+
+/// Where the `#` of each such comment is in a block's text. Texts of the tree may look like one.
+pub(super) fn marks(text: &str, root: Option<&Node>) -> Vec<usize> {
+    let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
+    let hashes = memchr::memchr_iter(b'#', text.as_bytes()).filter(|&at| begins(at) && may_be_name(&text[at + 1..]));
+    hashes.filter(|&at| !root.is_some_and(|root| holds_in_text(root, at))).collect()
+}
+
+/// Whether a comment begins with the name, or with a word that may be a slip for it: two fifths of it may be wrong.
+fn may_be_name(comment: &str) -> bool {
+    let comment = comment.trim_start_matches([' ', '\t']);
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let word = &comment[..comment.find(|letter| !is_of_word(letter)).unwrap_or(comment.len())];
+    let letters: String = word.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect();
+    let most = (letters.len() * 2 / 5).max(2);
+    letters.len().abs_diff(NAME.len()) <= most && strsim::osa_distance(&letters, NAME) <= most
+}
+
+/// Whether a place is within a text of the tree.
+fn holds_in_text(node: &Node, at: usize) -> bool {
+    if !node.range.contains(&at) {
+        return false;
+    }
+    match &node.kind {
+        NodeKind::Scalar { .. } => node.range.start < at,
+        NodeKind::Alias(_) => false,
+        NodeKind::Sequence(items) => items.iter().any(|item| holds_in_text(item, at)),
+        NodeKind::Mapping(entries) => {
+            entries.iter().any(|entry| holds_in_text(&entry.key, at) || holds_in_text(&entry.value, at))
+        }
+    }
+}
+
+impl crate::Document {
+    /// Returns each comment that may address speclens, with the place of its `#`.
+    pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
+        let speaking = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.has_directives);
+        let places = speaking.flat_map(|(start, slot)| slot.block.directives.iter().map(move |at| start + at));
+        places.map(|at| {
+            let end = self.text.line_to_byte(self.text.byte_to_line(at) + 1);
+            (at, String::from(self.text.byte_slice(at..end)))
+        })
+    }
+
+    /// Whether a place is above everything that the text holds.
+    pub fn is_before_first_entry(&self, at: usize) -> bool {
+        let first = self.root().and_then(|root| {
+            let key = root.entries().next().map(|entry| entry.key);
+            key.or_else(|| root.items().next()).map(|first| first.range().start)
+        });
+        first.is_none_or(|first| at < first)
+    }
+}

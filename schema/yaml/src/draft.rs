@@ -1,0 +1,98 @@
+//! A text as it was meant to be written, and the way from its places back to those of the text as it is.
+
+use std::ops::Range;
+
+use super::{
+    events::floor_boundary,
+    fault::{Fault, Rewrite},
+    tree::Node,
+};
+
+/// A text with some of its parts rewritten.
+pub(super) struct Draft<'t> {
+    written: &'t str,
+    /// What is meant.
+    pub text: String,
+    changes: Vec<Change>,
+}
+
+/// A part that is rewritten.
+struct Change {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+impl<'t> Draft<'t> {
+    /// Rewrites a text. Of rewritings that overlap the first is made.
+    pub(super) fn of<'r>(written: &'t str, rewritings: impl IntoIterator<Item = &'r Rewrite>) -> Draft<'t> {
+        let mut parts: Vec<(Range<usize>, &str)> = Vec::new();
+        for rewriting in rewritings {
+            parts.extend(changed_parts(written, rewriting));
+        }
+        parts.sort_by_key(|(range, _)| (range.start, range.end));
+        let mut draft = Draft { written, text: String::with_capacity(written.len() + 64), changes: Vec::new() };
+        let mut copied = 0;
+        for (old, new) in parts {
+            if old.start < copied {
+                continue;
+            }
+            draft.text.push_str(&written[copied..old.start]);
+            let start = draft.text.len();
+            draft.text.push_str(new);
+            copied = old.end;
+            draft.changes.push(Change { old, new: start..draft.text.len() });
+        }
+        draft.text.push_str(&written[copied..]);
+        draft
+    }
+
+    /// The place in the text as it is written.
+    pub(super) fn written(&self, at: usize) -> usize {
+        let Some(last) = self.changes.partition_point(|change| change.new.start <= at).checked_sub(1) else {
+            return at;
+        };
+        let Change { old, new } = &self.changes[last];
+        let place = if at >= new.end { old.end + (at - new.end) } else { (old.start + (at - new.start)).min(old.end) };
+        floor_boundary(self.written, place)
+    }
+
+    /// A node with its places in the text as it is written.
+    pub(super) fn written_node(&self, mut node: Node) -> Node {
+        node.move_places(&|at| self.written(at));
+        node
+    }
+
+    /// A mistake with its places in the text as it is written.
+    pub(super) fn written_fault(&self, mut fault: Fault) -> Fault {
+        let written = |range: &Range<usize>| self.written(range.start)..self.written(range.end);
+        fault.range = written(&fault.range);
+        if let Some(rewrite) = &mut fault.rewrite {
+            rewrite.range = written(&rewrite.range);
+        }
+        fault
+    }
+}
+
+/// What a rewriting changes, line by line where it keeps their number: what stays keeps its place.
+fn changed_parts<'r>(written: &str, rewriting: &'r Rewrite) -> Vec<(Range<usize>, &'r str)> {
+    let (old, new) = (&written[rewriting.range.clone()], rewriting.text.as_str());
+    let is_alike = old.split('\n').count() == new.split('\n').count();
+    if !is_alike {
+        return vec![(rewriting.range.clone(), new)];
+    }
+    let mut start = rewriting.range.start;
+    let mut parts = Vec::new();
+    for (old, new) in old.split('\n').zip(new.split('\n')) {
+        if old != new {
+            let same = |(old, new): &(char, char)| old == new;
+            let behind: usize =
+                old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(letter, _)| letter.len_utf8()).sum();
+            // A change before what stays, as blanks before a line.
+            let is_before = behind == old.len() || behind == new.len() || new.starts_with(' ');
+            let behind = if is_before { behind } else { 0 };
+            parts.push((start..start + old.len() - behind, &new[..new.len() - behind]));
+        }
+        start += old.len() + 1;
+    }
+    parts
+}

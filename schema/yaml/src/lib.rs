@@ -1,0 +1,520 @@
+//! YAML text → tree with byte ranges and faults. Reading never fails: what is intact stays readable.
+//!
+//! This crate knows YAML and nothing else: no format, no rule, and no words for what is wrong, which are its callers'.
+//!
+//! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list, or of the
+//! root where that is a list.
+//! Every block is parsed alone ([`events`]), or recovered ([`recover`]), and is kept as long as its text
+//! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
+//! one block. [`view`] puts the pieces together again: consumers see one tree.
+
+mod block;
+mod blocks;
+mod conflict;
+mod directives;
+mod draft;
+mod events;
+mod fault;
+mod layout;
+mod lines;
+mod loose;
+mod mend;
+mod outline;
+pub mod parallel;
+mod pointer;
+#[cfg(test)]
+#[expect(clippy::print_stderr, reason = "the long run tells how slow the slowest reading was")]
+mod properties;
+mod recover;
+mod scalar;
+mod slip;
+mod tree;
+mod update;
+mod value;
+mod view;
+
+use std::{
+    hash::{Hash, Hasher},
+    ops::{Deref, Range},
+    sync::Arc,
+};
+
+use ropey::Rope;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use block::Name;
+use blocks::SpanKind;
+use events::{Parsed, SyntaxError};
+use outline::Index;
+use update::Pending;
+
+pub use block::{Block, BlockKind, is_foreign_blank};
+pub use directives::NAME;
+pub use events::MAX_NESTING;
+pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
+pub use lines::{Encoding, LineColumn, Lines};
+pub use pointer::{Pointer, Step};
+pub use scalar::{Scalar, ScalarRules, is_ambiguous};
+pub use tree::{Entry, Node, NodeKind, Style};
+pub use value::{NAN, TooLarge, number};
+pub use view::{EntryRef, NodeRef, Shape};
+
+/// Maximum length of a text that is read, in bytes.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Up to this length a text that the cut damages is read whole at every edit.
+const JOIN_LIMIT: usize = 64 * 1024;
+
+/// A YAML text and its tree.
+#[derive(Clone, Debug)]
+pub struct Document {
+    text: Rope,
+    rules: ScalarRules,
+    blocks: Arc<Vec<Slot>>,
+    /// Where each block begins, in bytes.
+    starts: Arc<Vec<usize>>,
+    index: Arc<Index>,
+    /// The bytes that changed since the tree was last brought up to date.
+    pending: Option<Pending>,
+    /// A fault that no single block shows: found by reading the whole.
+    whole_fault: Option<Fault>,
+}
+
+/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
+/// of blocks would cost more than all the rest.
+#[derive(Clone, Debug)]
+struct Slot {
+    block: Arc<Block>,
+    length: usize,
+    kind: BlockKind,
+    /// The entries or items that it holds.
+    children: usize,
+    has_anchors: bool,
+    /// How many aliases it has.
+    alias_count: usize,
+    /// Whether it has mistakes, repeated keys or aliases.
+    remarkable: bool,
+    has_directives: bool,
+}
+
+impl Slot {
+    fn new(block: Arc<Block>) -> Slot {
+        let children = match block.root.as_ref().map(|root| &root.kind) {
+            Some(NodeKind::Mapping(entries)) => entries.len(),
+            Some(NodeKind::Sequence(items)) => items.len(),
+            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
+        };
+        Slot {
+            length: block.length,
+            kind: block.kind,
+            children,
+            has_anchors: !block.anchors.is_empty(),
+            alias_count: block.aliases.len(),
+            remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
+            has_directives: !block.directives.is_empty(),
+            block,
+        }
+    }
+}
+
+impl Deref for Slot {
+    type Target = Arc<Block>;
+
+    fn deref(&self) -> &Arc<Block> {
+        &self.block
+    }
+}
+
+impl Document {
+    /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
+    pub fn read(text: &str, rules: ScalarRules) -> Document {
+        /// Below this, a thread costs more than it gives.
+        const SHORT: usize = 64 * 1024;
+        let mut document = Document::unread(text, rules);
+        if text.len() < SHORT || text.len() > MAX_BYTES {
+            document.refresh();
+            document.consult_whole(text);
+            return document;
+        }
+        let skimmed = parallel::beside(|| events::skim(text, rules), || document.refresh());
+        document.heed(text, skimmed);
+        document
+    }
+
+    /// A text that is not read yet; [`Document::refresh`] reads it.
+    pub fn unread(text: &str, rules: ScalarRules) -> Document {
+        Document::unread_rope(Rope::from_str(text), rules)
+    }
+
+    fn unread_rope(text: Rope, rules: ScalarRules) -> Document {
+        let length = text.len_bytes();
+        Document {
+            text,
+            rules,
+            blocks: Arc::default(),
+            starts: Arc::default(),
+            index: Arc::default(),
+            pending: Some(Pending { old: 0..0, new: 0..length }),
+            whole_fault: None,
+        }
+    }
+
+    /// Reads a text by blocks alone, which takes half the time. [`Document::consult_whole`] may follow.
+    pub fn read_cut(text: &str, rules: ScalarRules) -> Document {
+        Document::read_rope(Rope::from_str(text), rules)
+    }
+
+    /// The same for a text that is a rope already.
+    pub fn read_rope(text: Rope, rules: ScalarRules) -> Document {
+        let mut document = Document::unread_rope(text, rules);
+        document.refresh();
+        document
+    }
+
+    #[cfg(test)]
+    fn read_uncut(text: &str, rules: ScalarRules) -> Document {
+        let mut document = Document::unread(text, rules);
+        document.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, rules, None)))]);
+        document
+    }
+
+    /// Replaces bytes of the text. The tree follows with [`Document::refresh`].
+    pub fn edit(&mut self, range: Range<usize>, text: &str) {
+        let start = self.text.byte_to_char(range.start);
+        let end = self.text.byte_to_char(range.end);
+        self.text.remove(start..end);
+        self.text.insert(start, text);
+        let new = range.start..range.start + text.len();
+        self.pending = Some(match self.pending.take() {
+            None => Pending { old: range, new },
+            Some(pending) => pending.followed_by(range, new),
+        });
+    }
+
+    /// Whether the tree is up to date.
+    pub fn is_current(&self) -> bool {
+        self.pending.is_none()
+    }
+
+    /// Brings the tree up to date. Costs the blocks that were touched.
+    pub fn refresh(&mut self) {
+        // Kept until the blocks are there: should that panic, the next edit finds everything as it was.
+        let Some(pending) = self.pending.clone() else { return };
+        self.whole_fault = None;
+        if self.text.len_bytes() > MAX_BYTES {
+            self.whole_fault = Some(Fault::new(0..0, FaultKind::FileTooLarge));
+            self.adopt(Vec::new());
+            self.pending = None;
+            return;
+        }
+        if self.refresh_item(&pending) {
+            self.pending = None;
+            return;
+        }
+        match blocks::split(&self.text) {
+            None => {
+                let text = String::from(&self.text);
+                let suspect = self.suspect_of_whole(&pending);
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, suspect)))]);
+            }
+            Some(spans) => {
+                self.refresh_blocks(&spans, &pending);
+                self.join_loose_lines();
+            }
+        }
+        self.pending = None;
+    }
+
+    /// PyYAML lets the lines of what is in quotes or brackets begin anywhere, so that a cut may go through them: a
+    /// short text is then read whole.
+    fn join_loose_lines(&mut self) {
+        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
+            let text = String::from(&self.text);
+            if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
+                events::parse(&text, self.rules)
+            {
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, None)))]);
+            }
+        }
+    }
+
+    /// Lets the whole text decide, as on opening and saving: where it can be read although a block could
+    /// not, it is kept whole; where it cannot although every block could, its mistake is reported.
+    pub fn consult_whole(&mut self, text: &str) {
+        self.forget_edits(text);
+        if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > MAX_BYTES {
+            return;
+        }
+        self.heed(text, events::skim(text, self.rules));
+    }
+
+    /// Takes over what the whole says.
+    fn heed(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
+        if self.is_whole() {
+            return;
+        }
+        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        match (whole, damaged) {
+            (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
+                self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
+            }
+            (Err(error), false) => {
+                let line = self.text.byte_to_line(error.offset);
+                let start = self.text.line_to_byte(line);
+                let words = String::from(self.text.line(line));
+                let range = start..start + words.trim_end().len();
+                self.whole_fault = Some(Fault::new(range, error.kind));
+            }
+            (Ok(Parsed { second_document: Some(second), .. }), false) => {
+                self.whole_fault = Some(block::second_document(text, second));
+            }
+            (Ok(_) | Err(_), _) => {}
+        }
+    }
+
+    /// Whether the whole, read at once, is what its pieces are part of: a text that is cut has entries or items.
+    fn may_be_root(&self, root: &Node) -> bool {
+        match root.kind {
+            NodeKind::Mapping(_) => true,
+            NodeKind::Sequence(_) => self.index.items.is_some(),
+            NodeKind::Scalar { .. } | NodeKind::Alias(_) => false,
+        }
+    }
+
+    /// Reads the damaged blocks as if nobody had seen how they came to be: what is shown from now on is what
+    /// anybody else sees who reads the same text.
+    fn forget_edits(&mut self, text: &str) {
+        let edited: Vec<usize> = (0..self.blocks.len()).filter(|&at| self.blocks[at].remembers_edits()).collect();
+        if edited.is_empty() {
+            return;
+        }
+        let mut blocks: Vec<Slot> = self.blocks.iter().cloned().collect();
+        for at in edited {
+            let range = self.starts[at]..self.starts[at] + blocks[at].length;
+            blocks[at] = Slot::new(Arc::new(blocks[at].reread(&text[range], self.rules)));
+        }
+        self.adopt(blocks);
+    }
+
+    fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
+        let [block] = self.blocks.as_slice() else { return None };
+        let before = block.suspect.clone().unwrap_or(pending.new.clone());
+        Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
+    }
+
+    /// Takes all blocks anew.
+    fn adopt(&mut self, blocks: Vec<Slot>) {
+        self.blocks = Arc::default();
+        self.starts = Arc::default();
+        self.replace(0, 0, blocks);
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Rope {
+        &self.text
+    }
+
+    /// The rules by which plain scalars are read.
+    pub fn rules(&self) -> ScalarRules {
+        self.rules
+    }
+
+    /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
+        self.starts.iter().copied().zip(self.blocks.iter().map(|slot| &slot.block))
+    }
+
+    /// The block that a node stands in and where it begins; nothing for what is spread over blocks.
+    pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
+        node.block().map(|block| (self.starts[block], &self.blocks[block].block))
+    }
+
+    /// Where an item ends, the lines behind it that belong to nothing included.
+    pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
+        let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {
+            return item.range().end;
+        };
+        let is_stray = |at: &usize| self.blocks[*at].kind == BlockKind::Stray;
+        let last = (block + 1..self.blocks.len()).take_while(is_stray).last().unwrap_or(block);
+        self.starts[last] + self.blocks[last].length
+    }
+
+    /// A number that changes when a block changes, or a block that one of its aliases leads to.
+    pub fn fingerprint_of(&self, block: &Block) -> u64 {
+        let mut hasher = FxHasher::default();
+        block.id().hash(&mut hasher);
+        self.fingerprint(block, &mut hasher, &mut vec![block.id()]);
+        hasher.finish()
+    }
+
+    fn fingerprint(&self, block: &Block, hasher: &mut FxHasher, seen: &mut Vec<u64>) {
+        for alias in &block.aliases {
+            for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
+                let target = &self.blocks[place];
+                if !seen.contains(&target.id()) {
+                    target.id().hash(hasher);
+                    seen.push(target.id());
+                    self.fingerprint(target, hasher, seen);
+                }
+            }
+        }
+    }
+
+    /// Whether the text could not be cut, so that it is one block.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.blocks.as_slice(), [block] if block.kind == BlockKind::Whole)
+    }
+
+    /// Returns what cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut unread: Option<FxHashSet<String>> = None;
+        let remarkable =
+            self.starts.iter().zip(self.blocks.iter()).enumerate().filter(|(_, (_, slot))| slot.remarkable);
+        for (number, (&start, block)) in remarkable {
+            faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
+            for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
+                if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
+                    continue;
+                }
+                let range = start + name.at..start + name.end;
+                let kind = FaultKind::UnknownAlias { name: name.name.to_string(), at: self.pointer_at(range.start) };
+                faults.push(Fault::new(range, kind));
+            }
+            for twice in &block.duplicates {
+                let mapping = self.base_of(number, &twice.mapping);
+                let range = twice.range.start + start..twice.range.end + start;
+                let first = twice.first.start + start..twice.first.end + start;
+                faults.push(Fault::new(range, FaultKind::DuplicateKey { key: twice.key.clone(), mapping, first }));
+            }
+        }
+        faults.extend(self.whole_fault.clone());
+        self.duplicate_entries(&mut faults);
+        conflict::merge(&self.text, &mut faults);
+        self.find_nul(&mut faults);
+        faults.sort_by_key(|fault| fault.range.start);
+        faults
+    }
+
+    /// A NUL is no part of any text, in YAML or elsewhere.
+    fn find_nul(&self, faults: &mut Vec<Fault>) {
+        let mut start = 0;
+        let found = self.text.chunks().find_map(|chunk| {
+            let at = memchr::memchr(0, chunk.as_bytes()).map(|at| start + at);
+            start += chunk.len();
+            at
+        });
+        let Some(at) = found else { return };
+        let line = self.text.byte_to_line(at);
+        faults.retain(|it| it.class() != FaultClass::Syntax || self.text.byte_to_line(it.range.start) != line);
+        faults.push(Fault::new(at..at + 1, FaultKind::Nul));
+    }
+
+    /// The names that damaged blocks may define where they cannot be read.
+    fn anchors_in_damage(&self) -> FxHashSet<String> {
+        let mut names = FxHashSet::default();
+        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact()) {
+            let text = String::from(self.text.byte_slice(start..start + slot.length));
+            for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
+                let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
+                names.extend(name.filter(|name| !name.is_empty()).map(str::to_owned));
+            }
+        }
+        names
+    }
+
+    /// Whether an anchor stands before an alias.
+    fn is_defined(&self, alias: &Name, block: usize) -> bool {
+        self.index.anchors.get(&alias.name).is_some_and(|places| {
+            places.iter().take_while(|&&place| place <= block).any(|&place| {
+                // A node that holds its own alias has no end.
+                let before = |anchor: &Name| place < block || (anchor.at < alias.at && anchor.end <= alias.at);
+                self.blocks[place].first_anchor(&alias.name).is_some_and(before)
+            })
+        })
+    }
+
+    /// Anchors that are used so often, or more, with the use at which it happens.
+    pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
+        let mut found = Vec::new();
+        // Most names are used once or twice, if there are any.
+        let mut all: FxHashMap<&str, usize> = FxHashMap::default();
+        for slot in self.blocks.iter().filter(|slot| slot.alias_count > 0) {
+            slot.block.aliases.iter().for_each(|alias| *all.entry(&alias.name).or_default() += 1);
+        }
+        if all.values().all(|uses| *uses < count) {
+            return found;
+        }
+        let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()) {
+            let mut names: Vec<(&Name, bool)> = slot.block.anchors.iter().map(|name| (name, true)).collect();
+            names.extend(slot.block.aliases.iter().map(|name| (name, false)));
+            names.sort_by_key(|(name, _)| name.at);
+            for (name, defines) in names {
+                let used = uses.entry(&name.name).or_default();
+                *used = if defines { 0 } else { *used + 1 };
+                if *used == count {
+                    found.push((&*name.name, start + name.at..start + name.end));
+                }
+            }
+        }
+        found
+    }
+
+    /// The root's entries that stand twice, in different blocks.
+    fn duplicate_entries(&self, faults: &mut Vec<Fault>) {
+        let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
+        let mut seen: FxHashMap<String, (Range<usize>, usize)> = FxHashMap::default();
+        for (entry, place) in root.entries().zip(&self.index.entries) {
+            let key = entry.key.key_text();
+            match seen.get(&key) {
+                Some((first, block)) if *block != place.block => {
+                    let kind = FaultKind::DuplicateKey { key, mapping: Pointer::root(), first: first.clone() };
+                    faults.push(Fault::new(entry.key.range(), kind));
+                }
+                Some(_) => {}
+                None => drop(seen.insert(key, (entry.key.range(), place.block))),
+            }
+        }
+    }
+
+    /// The pointer of a node of a block, of which the pointer in the block is known.
+    fn base_of(&self, block: usize, relative: &Pointer) -> Pointer {
+        if !matches!(self.blocks[block].kind, BlockKind::Item | BlockKind::MisplacedItem) {
+            return relative.clone();
+        }
+        let list = self.index.lists.iter().rev().find(|list| list.first_block <= block);
+        let (base, items) = match (list, &self.index.items) {
+            (Some(list), _) => (Pointer::root().key(&list.key), self.index.entries[list.entry].items.as_deref()),
+            (None, Some(items)) => (Pointer::root(), Some(items.as_slice())),
+            (None, None) => return relative.clone(),
+        };
+        let mut steps = relative.steps();
+        let item = steps.next().and_then(|step| step.index()).unwrap_or(0);
+        let index = items.unwrap_or_default().partition_point(|&(place, _)| place < block) + item;
+        steps.fold(base.index(index), |pointer, step| pointer.step(&step))
+    }
+
+    /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
+    /// that no block shows, and how the damaged blocks were read.
+    pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
+        let damaged = self.blocks.iter().filter(|slot| slot.remarkable && !slot.is_intact());
+        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id()).collect())
+    }
+
+    /// Whether every byte was understood.
+    pub fn is_intact(&self) -> bool {
+        self.whole_fault.is_none() && self.blocks.iter().all(|block| block.faults.is_empty())
+    }
+}
+
+fn block_kind(kind: SpanKind) -> BlockKind {
+    match kind {
+        SpanKind::Preamble | SpanKind::Entry => BlockKind::Entry,
+        SpanKind::Head => BlockKind::Head,
+        SpanKind::Item => BlockKind::Item,
+        SpanKind::MisplacedItem => BlockKind::MisplacedItem,
+        SpanKind::Stray => BlockKind::Stray,
+    }
+}

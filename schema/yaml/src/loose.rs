@@ -1,0 +1,103 @@
+//! Texts in quotes whose lines stand less deep than YAML 1.2 wants them: PyYAML lets them begin anywhere.
+//!
+//! The parser refuses them. So their line ends are blanked, which moves nothing, and what the lines mean is found out
+//! apart from the text.
+
+use std::ops::Range;
+
+use super::{
+    events::{Parsed, SyntaxError, parse_text},
+    tree::{Node, NodeKind, Style},
+};
+use crate::ScalarRules;
+
+/// So many texts of one file may be loose; each of them costs another reading.
+const LIMIT: usize = 64;
+
+/// Reads a text of which `error` is known. Nothing when that is another mistake.
+pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
+    let mut work = text.to_owned();
+    let mut loose: Vec<Range<usize>> = Vec::new();
+    let mut error = error.clone();
+    while loose.len() < LIMIT && !error.is_too_deep() {
+        let range = quoted_around(&work, error.read_to, error.offset)?;
+        let blanked: String = text[range.clone()].replace(['\n', '\r', '\t'], " ");
+        work.replace_range(range.clone(), &blanked);
+        loose.push(range);
+        match parse_text(&work, ScalarRules::Yaml11) {
+            Ok(mut parsed) => {
+                if let Some(root) = &mut parsed.root {
+                    fold(root, text, &loose);
+                }
+                return Some(parsed);
+            }
+            Err(next) => error = next,
+        }
+    }
+    None
+}
+
+/// The text in quotes behind `from` that holds an offset, or ends a line before it.
+fn quoted_around(text: &str, from: usize, offset: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < offset {
+        let opens = at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',' | b':');
+        match bytes[at] {
+            b'#' if opens => at = text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end),
+            quote @ (b'"' | b'\'') if opens => {
+                let end = end_of_quoted(bytes, at, quote)?;
+                let lines = &text[at..end];
+                let marker = |line: &str| {
+                    ["---", "..."].iter().any(|mark| {
+                        line.strip_prefix(mark).is_some_and(|rest| rest.trim_start() != rest || rest.is_empty())
+                    })
+                };
+                if offset <= end && lines.contains(['\n', '\r']) {
+                    return (!lines.lines().skip(1).any(marker)).then_some(at..end);
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn end_of_quoted(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if quote == b'"' => at += 2,
+            byte if byte == quote && quote == b'\'' && bytes.get(at + 1) == Some(&quote) => at += 2,
+            byte if byte == quote => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// Gives the texts at these places the meaning that their lines have.
+fn fold(node: &mut Node, text: &str, loose: &[Range<usize>]) {
+    let range = node.range.clone();
+    match &mut node.kind {
+        NodeKind::Scalar { value, style: Style::SingleQuoted | Style::DoubleQuoted } if loose.contains(&range) => {
+            // Blanks at the beginning of a line mean nothing, so that each may have one more.
+            let indented = format!("- {}", text[range].replace('\n', "\n "));
+            if let Ok(Parsed { root: Some(Node { kind: NodeKind::Sequence(items), .. }), .. }) =
+                parse_text(&indented, ScalarRules::Yaml11)
+                && let Some(Node { kind: NodeKind::Scalar { value: folded, .. }, .. }) = items.into_iter().next()
+            {
+                *value = folded;
+            }
+        }
+        NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
+        NodeKind::Sequence(items) => items.iter_mut().for_each(|item| fold(item, text, loose)),
+        NodeKind::Mapping(entries) => {
+            for entry in entries {
+                fold(&mut entry.key, text, loose);
+                fold(&mut entry.value, text, loose);
+            }
+        }
+    }
+}

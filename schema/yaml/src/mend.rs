@@ -1,0 +1,238 @@
+//! Reading of a text as it was meant: slips of single lines are undone, and what then reads is kept.
+//!
+//! A tab in the indentation, a no-break space, a dash without its space: each leaves a text whose lines seem to belong
+//! elsewhere, and whose reading says so at lines that are fine. So such lines are rewritten first, as long as the parser
+//! gets further by it. What is left is read in pieces ([`recover`]); where all its mistakes have a rewrite the text is read
+//! as rewritten. Otherwise a line near the mistake may lack its dash, or be indented unlike its neighbours: the change of one
+//! line that makes a text of it is what was meant.
+
+use std::ops::Range;
+
+use super::{
+    draft::Draft,
+    events::{SyntaxError, parse},
+    fault::{Fault, Rewrite},
+    layout::line_at,
+    recover::{Recovered, recover},
+    slip::{self, TabRun},
+    tree::{Node, NodeKind},
+};
+use crate::ScalarRules;
+
+/// As many bytes may be parsed to find out what one block means.
+const BUDGET: usize = 256 * 1024;
+
+/// As many lines above the one where the parser stopped may be the one with the slip.
+const LINES_ABOVE: usize = 64;
+
+/// What can be the root of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    /// Whatever can be read.
+    Any,
+    /// Entries.
+    Mapping,
+    /// Items.
+    Sequence,
+}
+
+impl Root {
+    fn fits(self, node: Option<&Node>) -> bool {
+        match (self, node.map(|node| &node.kind)) {
+            (Root::Any, _) | (Root::Mapping, Some(NodeKind::Mapping(_))) => true,
+            (Root::Sequence, Some(NodeKind::Sequence(_))) => true,
+            (Root::Mapping | Root::Sequence, _) => false,
+        }
+    }
+}
+
+/// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
+pub(super) fn read(
+    text: &str,
+    root: Root,
+    rules: ScalarRules,
+    error: &SyntaxError,
+    suspect: Option<Range<usize>>,
+) -> Recovered {
+    if error.is_too_deep() {
+        return recover(text, rules, error, suspect);
+    }
+    let mut mending = Mending { text, root, rules, budget: BUDGET };
+    let mut faults = Vec::new();
+    let mut attempt = Attempt { stop: Some(line_at(text, error.offset).start), root: None, error: Some(error.clone()) };
+    while let Some((slips, better)) = attempt.stop.and_then(|stop| mending.without_slips(&faults, stop)) {
+        faults.extend(slips);
+        attempt = better;
+    }
+    let Some(error) = attempt.error else {
+        return Recovered { root: attempt.root, faults, by_edits: false };
+    };
+    let draft = mending.draft(&faults);
+    // The places of edits are known in the text as it is written.
+    let rest = recover(&draft.text, rules, &error, suspect.filter(|_| faults.is_empty()));
+    let mut rest = mending.as_meant(&draft.text, rest, &error);
+    rest.root = rest.root.map(|root| draft.written_node(root));
+    faults.extend(rest.faults.into_iter().map(|fault| draft.written_fault(fault)));
+    Recovered { faults, ..rest }
+}
+
+/// The slips of single lines in a text that can be read, but not as what it must be. Nothing where that is not due to
+/// such a slip.
+pub(super) fn reread(text: &str, root: Root, rules: ScalarRules, at: usize) -> Option<Recovered> {
+    let mut mending = Mending { text, root, rules, budget: BUDGET };
+    let (faults, attempt) = mending.without_slips(&[], line_at(text, at).start)?;
+    let is_read = attempt.stop.is_none();
+    is_read.then_some(Recovered { root: attempt.root, faults, by_edits: false })
+}
+
+struct Mending<'t> {
+    text: &'t str,
+    root: Root,
+    rules: ScalarRules,
+    budget: usize,
+}
+
+/// A reading of a text with some of its lines rewritten.
+struct Attempt {
+    /// The beginning of the line where it failed, in the text as it is written.
+    stop: Option<usize>,
+    root: Option<Node>,
+    error: Option<SyntaxError>,
+}
+
+impl Attempt {
+    /// How far it came.
+    fn reach(&self) -> usize {
+        self.stop.unwrap_or(usize::MAX)
+    }
+}
+
+impl<'t> Mending<'t> {
+    fn draft(&self, faults: &[Fault]) -> Draft<'t> {
+        Draft::of(self.text, rewrites(faults))
+    }
+
+    /// Parses a text; none when too much was parsed already.
+    fn parse(&mut self, text: &str) -> Option<Result<Option<Node>, SyntaxError>> {
+        self.budget = self.budget.checked_sub(text.len())?;
+        Some(parse(text, self.rules).map(|parsed| parsed.root))
+    }
+
+    /// Reads the text as these mistakes say that it was meant.
+    fn attempt(&mut self, faults: &[Fault]) -> Option<Attempt> {
+        let draft = self.draft(faults);
+        Some(match self.parse(&draft.text)? {
+            Ok(root) => {
+                let begin = root.as_ref().map_or(0, |root| root.range.start);
+                let fits = self.root.fits(root.as_ref());
+                let stop = (!fits).then(|| line_at(self.text, draft.written(begin)).start);
+                Attempt { stop, root: root.map(|root| draft.written_node(root)), error: None }
+            }
+            Err(error) => {
+                let stop = line_at(self.text, draft.written(error.offset)).start;
+                Attempt { stop: Some(stop), root: None, error: Some(error) }
+            }
+        })
+    }
+
+    /// Undoes the slips of a line at or above the one where the reading stopped, if it then gets further.
+    fn without_slips(&mut self, known: &[Fault], stop: usize) -> Option<(Vec<Fault>, Attempt)> {
+        let is_known = |line: &Range<usize>| known.iter().any(|fault| line.contains(&fault.range.start));
+        // The parser may stop at the end of the last line that it could take.
+        let stopped = line_at(self.text, stop);
+        let mut line = slip::below(self.text, &stopped).unwrap_or(stopped);
+        for _ in 0..LINES_ABOVE {
+            let found = if is_known(&line) {
+                None
+            } else if let Some(run) = TabRun::around(self.text, &line) {
+                self.without_tabs(known, stop, &run)
+            } else {
+                let slips = slip::of_line(self.text, &line);
+                if slips.is_empty() { None } else { self.better(known, stop, slips) }
+            };
+            if found.is_some() {
+                return found;
+            }
+            line = line_at(self.text, line.start.checked_sub(1)?);
+        }
+        None
+    }
+
+    fn better(&mut self, known: &[Fault], stop: usize, slips: Vec<Fault>) -> Option<(Vec<Fault>, Attempt)> {
+        let all: Vec<Fault> = known.iter().chain(&slips).cloned().collect();
+        self.attempt(&all).filter(|attempt| attempt.reach() > stop).map(|attempt| (slips, attempt))
+    }
+
+    /// Indents lines with spaces: as deep as they can be, and as is most likely where they can be more than one.
+    fn without_tabs(&mut self, known: &[Fault], stop: usize, run: &TabRun) -> Option<(Vec<Fault>, Attempt)> {
+        let mut best: Option<(Vec<Fault>, Attempt, (usize, usize))> = None;
+        let mut rivals = 0;
+        for faults in run.readings(self.text) {
+            let Some((faults, attempt)) = self.better(known, stop.min(run.start()), faults) else { continue };
+            let odd = attempt.root.as_ref().map_or(0, slip::oddities);
+            // The further, the better, and the less is odd.
+            let worth = (attempt.reach(), usize::MAX - odd);
+            match &best {
+                Some((_, _, known)) if *known > worth => {}
+                Some((_, _, known)) if *known == worth => rivals += 1,
+                Some(_) | None => {
+                    best = Some((faults, attempt, worth));
+                    rivals = 0;
+                }
+            }
+        }
+        let (mut faults, attempt, _) = best.filter(|(_, attempt, _)| attempt.reach() > stop)?;
+        let is_certain = rivals == 0 && attempt.reach() > run.end();
+        for rewrite in faults.iter_mut().filter_map(|fault| fault.rewrite.as_mut()) {
+            rewrite.is_certain = is_certain;
+        }
+        Some((faults, attempt))
+    }
+
+    /// Takes what a damaged text means from its rewrites, or from the change of one line that makes a text of it.
+    fn as_meant(&mut self, text: &str, recovered: Recovered, error: &SyntaxError) -> Recovered {
+        let faults = &recovered.faults;
+        let is_rewritable = !faults.is_empty() && faults.iter().all(|fault| fault.rewrite.is_some());
+        let rewritten = is_rewritable.then(|| self.rewritten(text, faults)).flatten();
+        let is_certain = faults.iter().flat_map(|fault| &fault.rewrite).all(|rewrite| rewrite.is_certain);
+        match rewritten {
+            Some(root) if is_certain => Recovered { root, ..recovered },
+            // A word alone is a key that is being typed: it is no part of the text above it.
+            None if matches!(faults.as_slice(), [fault] if slip::is_bare(text, fault.range.start)) => recovered,
+            rewritten => match (self.one_line(text, error.offset), rewritten) {
+                (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
+                (None, Some(root)) => Recovered { root, ..recovered },
+                (None, None) => recovered,
+            },
+        }
+    }
+
+    fn rewritten(&mut self, text: &str, faults: &[Fault]) -> Option<Option<Node>> {
+        let draft = Draft::of(text, rewrites(faults));
+        let root = self.parse(&draft.text)?.ok()?;
+        self.root.fits(root.as_ref()).then(|| root.map(|root| draft.written_node(root)))
+    }
+
+    /// The mistake in one line that makes a text unreadable, with what the text means without it.
+    fn one_line(&mut self, text: &str, stop: usize) -> Option<(Option<Node>, Fault)> {
+        let mut best: Option<(Option<Node>, Fault, (usize, usize))> = None;
+        let mut rivals = 0;
+        for (fault, cost) in slip::readings_near(text, stop) {
+            let Some(root) = self.rewritten(text, std::slice::from_ref(&fault)) else { continue };
+            let cost = (root.as_ref().map_or(0, slip::oddities), cost);
+            rivals += 1;
+            if best.as_ref().is_none_or(|(_, _, known)| cost < *known) {
+                best = Some((root, fault, cost));
+            }
+        }
+        let (root, mut fault, _) = best?;
+        if let Some(rewrite) = fault.rewrite.as_mut() {
+            rewrite.is_certain &= rivals == 1;
+        }
+        Some((root, fault))
+    }
+}
+
+fn rewrites(faults: &[Fault]) -> impl Iterator<Item = &Rewrite> {
+    faults.iter().filter_map(|fault| fault.rewrite.as_deref())
+}

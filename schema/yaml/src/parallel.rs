@@ -1,0 +1,74 @@
+//! The same work on every part of a long list, on several threads.
+
+use std::{
+    panic::resume_unwind,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+/// Below this, threads cost more than they give.
+pub const FEW: usize = 256;
+
+/// More threads than this would wait for memory.
+const THREADS: usize = 4;
+
+/// What is worked on may nest as deep as YAML may here.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
+/// What the work makes of each part, in order.
+pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    /// So many are taken at once.
+    const PIECE: usize = 32;
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    if parts.len() < FEW || threads < 2 {
+        return parts.iter().map(work).collect();
+    }
+    let pieces: Vec<&[T]> = parts.chunks(PIECE).collect();
+    let next = AtomicUsize::new(0);
+    let toil = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(number) else { return done };
+            done.push((number, piece.iter().map(&work).collect::<Vec<R>>()));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        // Where no thread can be had, this one does it all.
+        let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, toil).ok();
+        let others: Vec<_> = (1..threads).filter_map(start).collect();
+        let mut done = toil();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().flat_map(|(_, made)| made).collect()
+}
+
+/// Does one thing on a thread of its own while another one is done here.
+pub fn beside<T: Send>(other: impl Fn() -> T + Sync, here: impl FnOnce()) -> T {
+    thread::scope(|scope| {
+        let begun = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, &other);
+        here();
+        match begun {
+            Ok(begun) => begun.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // Where no thread can be had, this one does it.
+            Err(_) => other(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::map;
+
+    #[test]
+    fn every_part_is_worked_on_once_and_in_order() {
+        for count in [0, 1, 255, 256, 257, 10_000] {
+            let parts: Vec<usize> = (0..count).collect();
+            assert_eq!(map(&parts, |part| part * 2), parts.iter().map(|part| part * 2).collect::<Vec<_>>());
+        }
+    }
+}

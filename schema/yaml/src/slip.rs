@@ -1,0 +1,381 @@
+//! Lines that differ from what was meant by a blank, a dash or their indentation.
+
+use std::ops::Range;
+
+use super::{
+    block::is_foreign_blank,
+    fault::{BlankPlace, Fault, OpenColumn, indent_at, is_key, open_columns},
+    layout::{Head, head_shape, is_dash, line_at},
+    tree::{Node, NodeKind},
+};
+
+/// A line is off by so many columns at most.
+const FAR: usize = 4;
+
+/// As many lines with content above the one where the parser stopped may be indented wrongly.
+const NEAR: usize = 6;
+
+/// As many lines with content around a line show what its list is like.
+const SIGHT: usize = 64;
+
+/// Slips of a line that it shows by itself, other than tabs.
+pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
+    let mut slips = Vec::new();
+    let blanks = |at: usize| {
+        let rest = &text[at..line.end];
+        at..at + rest.len() - rest.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter)).len()
+    };
+    let is_foreign = |range: &Range<usize>| text[range.clone()].contains(is_foreign_blank);
+    let indentation = blanks(line.start);
+    let mut at = indentation.end;
+    if is_foreign(&indentation) {
+        slips.push(Fault::foreign_blanks(text, indentation));
+    }
+    while let Some(rest) = text[at..line.end].strip_prefix('-') {
+        let behind = blanks(at + 1);
+        if is_foreign(&behind) {
+            slips.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
+        } else if behind.is_empty() {
+            if begins_item(rest) {
+                slips.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
+            }
+            break;
+        }
+        at = behind.end;
+    }
+    if let Some((key, _)) = text[at..line.end].split_once(':').filter(|(key, _)| is_key(key)) {
+        let behind = blanks(at + key.len() + 1);
+        if is_foreign(&behind) {
+            slips.push(Fault::foreign_blank_behind(text, behind, BlankPlace::BehindColon));
+        }
+    }
+    slips.retain(|_| !text[at..line.end].trim().is_empty());
+    slips
+}
+
+/// Whether words right behind a dash can be meant as its item.
+fn begins_item(words: &str) -> bool {
+    words.starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '"' | '\'' | '{' | '[' | '&'))
+}
+
+fn word_length(words: &str) -> usize {
+    words.find(|letter: char| letter.is_whitespace()).unwrap_or(words.len())
+}
+
+/// Whether a line looks as if a dash should have a space behind it: what is below it belongs to an item.
+pub(super) fn is_dash_without_space(words: &str) -> bool {
+    words.strip_prefix('-').is_some_and(|rest| {
+        let is_entry = || matches!(head_shape(rest), Head::Key { .. } | Head::KeyWithValue { .. });
+        rest.starts_with(is_foreign_blank) || (begins_item(rest) && is_entry())
+    })
+}
+
+/// Lines in a row whose indentation holds tabs.
+pub(super) struct TabRun {
+    /// The indentation of each.
+    blanks: Vec<Range<usize>>,
+    end: usize,
+}
+
+impl TabRun {
+    /// The run that a line belongs to.
+    pub(super) fn around(text: &str, line: &Range<usize>) -> Option<TabRun> {
+        let mut blanks = vec![tabs(text, line)?];
+        let mut start = line.start;
+        while let Some(above) = start.checked_sub(1).map(|end| line_at(text, end)) {
+            start = above.start;
+            match tabs(text, &above) {
+                Some(range) => blanks.insert(0, range),
+                None if text[above].trim().is_empty() => {}
+                None => break,
+            }
+        }
+        let mut end = line.end;
+        while end < text.len() {
+            let below = line_at(text, end + 1);
+            match tabs(text, &below) {
+                Some(range) => blanks.push(range),
+                None if text[below.clone()].trim().is_empty() && below.end > end => {}
+                None => break,
+            }
+            end = below.end;
+        }
+        Some(TabRun { blanks, end })
+    }
+
+    /// Where its first line begins.
+    pub(super) fn start(&self) -> usize {
+        self.blanks.first().map_or(0, |blanks| blanks.start)
+    }
+
+    /// Where its last line ends.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The mistakes, each with spaces in place of its tabs: once for every way in which they can be meant, the likeliest
+    /// first.
+    pub(super) fn readings(&self, text: &str) -> Vec<Vec<Fault>> {
+        let Some(first) = self.blanks.first() else { return Vec::new() };
+        let is_item = is_dash(&text[first.end..]);
+        let open = open_columns(text, first.start, 0);
+        let step = step_above(text, first.start);
+        let mut columns = Vec::new();
+        if let Some(OpenColumn { column, .. }) = open.first()
+            && opens_block(text, first.start)
+        {
+            let indented = column + step;
+            columns.extend(if is_item && has_flat_lists(text) { [*column, indented] } else { [indented, *column] });
+            // What is below the dash shows where it is.
+            let next = below(text, &line_at(text, self.end)).filter(|_| is_item);
+            columns.extend(next.and_then(|next| indent_at(text, &next).checked_sub(2)));
+        }
+        columns.extend(open.iter().filter(|open| is_item || !open.is_dash).map(|open| open.column));
+        if is_item {
+            // Beside items that begin alike it is most likely one of them.
+            let key = words_of(text, &(first.end..line_at(text, first.end).end)).split(':').next().unwrap_or_default();
+            columns.sort_by_key(|column| !has_item_like(text, &line_at(text, first.end), *column, key));
+        }
+        let width = |blanks: &Range<usize>, tab: usize| {
+            text[blanks.clone()].chars().map(|letter| if letter == '\t' { tab } else { 1 }).sum::<usize>()
+        };
+        let mut readings: Vec<Vec<usize>> = Vec::new();
+        for column in columns {
+            for tab in [step, 2, 4, 8] {
+                let meant: Option<Vec<usize>> = self
+                    .blanks
+                    .iter()
+                    .map(|blanks| (column + width(blanks, tab)).checked_sub(width(first, tab)))
+                    .collect();
+                readings.extend(meant.filter(|meant| !readings.contains(meant)));
+            }
+        }
+        let fault = |(blanks, column): (&Range<usize>, &usize)| Fault::tab_for(text, blanks.clone(), *column);
+        readings.iter().map(|columns| self.blanks.iter().zip(columns).map(fault).collect()).collect()
+    }
+}
+
+/// The indentation of a line with content, if it holds tabs.
+fn tabs(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
+    let words = &text[line.clone()];
+    let blanks = words.len() - words.trim_start_matches([' ', '\t']).len();
+    let has_content = !words[blanks..].trim().is_empty();
+    (has_content && words[..blanks].contains('\t')).then_some(line.start..line.start + blanks)
+}
+
+/// The lines with content above a place, from below, without comments.
+fn lines_above(text: &str, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut start = at;
+    std::iter::from_fn(move || {
+        let line = line_at(text, start.checked_sub(1)?);
+        start = line.start;
+        Some(line)
+    })
+    .filter(|line| {
+        let words = text[line.clone()].trim_start();
+        !words.is_empty() && !words.starts_with('#')
+    })
+}
+
+/// Whether the line above a place is a key whose value is on the lines below.
+fn opens_block(text: &str, at: usize) -> bool {
+    lines_above(text, at).next().is_some_and(|line| matches!(head_shape(words_of(text, &line)), Head::Key { .. }))
+}
+
+/// The column in which a line without its dashes begins.
+fn column_of_words(text: &str, line: &Range<usize>) -> usize {
+    text[line.clone()].trim_end().len() - words_of(text, line).len()
+}
+
+/// A line without its indentation and its dashes.
+fn words_of<'t>(text: &'t str, line: &Range<usize>) -> &'t str {
+    let mut words = text[line.clone()].trim_start_matches(' ');
+    while is_dash(words) {
+        words = words[1..].trim_start_matches(' ');
+    }
+    words.trim_end()
+}
+
+/// By how much the entries below a key are indented, as the lines above a place show it.
+fn step_above(text: &str, at: usize) -> usize {
+    let lines: Vec<Range<usize>> = lines_above(text, at).take(32).collect();
+    let steps = lines.windows(2).filter_map(|pair| {
+        let [below, above] = pair else { return None };
+        let opens = matches!(head_shape(text[above.clone()].trim()), Head::Key { .. });
+        let is_item = is_dash(text[below.clone()].trim_start_matches(' '));
+        let step = indent_at(text, below).checked_sub(indent_at(text, above)).filter(|step| *step > 0)?;
+        (opens && !is_item && !text[above.clone()].trim_start().starts_with('-')).then_some(step)
+    });
+    steps.min().unwrap_or(2)
+}
+
+/// Whether the first list below a key has its dashes in the column of the key.
+fn has_flat_lists(text: &str) -> bool {
+    let mut key: Option<usize> = None;
+    for line in text.lines() {
+        let words = line.trim_start_matches(' ');
+        if words.trim().is_empty() || words.starts_with(['#', '\t']) {
+            continue;
+        }
+        let indent = line.len() - words.len();
+        if let Some(key) = key.filter(|_| is_dash(words)) {
+            return indent == key;
+        }
+        let content = words_of(line, &(0..line.len()));
+        let column = line.trim_end().len() - content.len();
+        key = matches!(head_shape(content), Head::Key { .. }).then_some(column);
+    }
+    false
+}
+
+/// How many keys of a node are in their mapping again, or have no value: the fewer, the likelier it is meant.
+pub(super) fn oddities(node: &Node) -> usize {
+    match &node.kind {
+        NodeKind::Scalar { .. } | NodeKind::Alias(_) => 0,
+        NodeKind::Sequence(items) => items.iter().map(oddities).sum(),
+        NodeKind::Mapping(entries) => {
+            let mut names: Vec<&str> = entries
+                .iter()
+                .filter_map(|entry| match &entry.key.kind {
+                    NodeKind::Scalar { value, .. } => Some(&**value),
+                    NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => None,
+                })
+                .collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            let is_empty = |node: &Node| node.range.is_empty() && matches!(node.kind, NodeKind::Scalar { .. });
+            let empty = entries.iter().filter(|entry| is_empty(&entry.value)).count();
+            count - names.len() + empty + entries.iter().map(|entry| oddities(&entry.value)).sum::<usize>()
+        }
+    }
+}
+
+/// What a line near the one where the parser stopped may have been meant to be, with how unlikely that is.
+pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
+    let stopped = line_at(text, stop);
+    let mut lines = vec![stopped.clone()];
+    lines.extend(lines_above(text, stopped.start).take(NEAR));
+    lines.extend(first_of_siblings(text, &stopped).filter(|line| !lines.contains(line)));
+    let mut readings = Vec::new();
+    // A value that is not indented as usual below its key.
+    let unusual = lines.iter().find(|line| is_unusual(text, line));
+    for (distance, line) in lines.iter().enumerate() {
+        let indent = indent_at(text, line);
+        let words = &text[line.start + indent..line.end];
+        let is_item = is_dash(words);
+        let is_entry = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
+        if !is_item && !is_entry {
+            continue;
+        }
+        if !is_item {
+            let found = with_dash(text, line, indent, words).into_iter();
+            readings.extend(found.map(|(fault, cost)| (fault, cost + distance)));
+        }
+        let mut columns: Vec<usize> = open_columns(text, line.start, 0)
+            .into_iter()
+            .filter(|open| is_item || !open.is_dash)
+            .map(|open| open.column)
+            .collect();
+        columns.extend(below(text, line).map(|below| indent_at(text, &below)));
+        columns.sort_unstable();
+        columns.dedup();
+        for column in columns.into_iter().filter(|column| *column != indent && column.abs_diff(indent) <= FAR) {
+            let is_beside =
+                lines_above(text, line.start).next().is_some_and(|above| column_of_words(text, &above) == column);
+            let leaves_unusual = unusual.is_some_and(|unusual| unusual != line);
+            let odd = 8 * (column % 2) + 6 * usize::from(leaves_unusual) + usize::from(!is_beside);
+            let cost = 4 * column.abs_diff(indent) + odd + distance;
+            let mut fault = Fault::indented(text, line.clone(), column);
+            fault.rewrite.iter_mut().for_each(|rewrite| rewrite.is_certain = true);
+            readings.push((fault, cost));
+        }
+    }
+    readings.extend(Fault::of_lines(text, stop).map(|fault| (fault, 1)));
+    readings.sort_by_key(|(_, cost)| *cost);
+    readings
+}
+
+/// Whether a line holds one word and nothing else: neither an item nor an entry.
+pub(super) fn is_bare(text: &str, at: usize) -> bool {
+    let line = line_at(text, at);
+    let words = text[line].trim();
+    let is_entry = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
+    !words.is_empty() && !is_dash(words) && !is_entry && !words.contains(char::is_whitespace)
+}
+
+/// Whether a line below a key is indented unlike those below other keys.
+fn is_unusual(text: &str, line: &Range<usize>) -> bool {
+    let Some(above) = lines_above(text, line.start).next().filter(|_| opens_block(text, line.start)) else {
+        return false;
+    };
+    let by = indent_at(text, line).checked_sub(column_of_words(text, &above));
+    by.is_some_and(|by| by > 0 && by != step_above(text, above.start))
+}
+
+/// The next line with content.
+pub(super) fn below(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
+    let mut end = line.end;
+    while end < text.len() {
+        let below = line_at(text, end + 1);
+        let words = text[below.clone()].trim_start();
+        if !words.is_empty() && !words.starts_with('#') {
+            return Some(below);
+        }
+        end = below.end.max(end + 1);
+    }
+    None
+}
+
+/// The first line of the entries that are deeper than a line, and above it: where their list may lack its first dash.
+fn first_of_siblings(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
+    let indent = indent_at(text, line);
+    let mut first = None;
+    for above in lines_above(text, line.start) {
+        if indent_at(text, &above) <= indent {
+            return first;
+        }
+        first = Some(above);
+    }
+    first
+}
+
+/// A line with the dash that it may lack: before its words, or in the place of two blanks. It lacks one if the items
+/// beside it begin with its key, or if it may be the only one of its list.
+fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec<(Fault, usize)> {
+    let key = words.split(':').next().unwrap_or_default();
+    let is_first = opens_block(text, line.start);
+    let likeness = |column: usize| has_item_like(text, line, column, key).then_some(0);
+    // What is deeper than a value on its line are the other keys of an item.
+    let is_headed = below(text, line).is_some_and(|below| indent_at(text, &below) == indent + 2);
+    let before = likeness(indent)
+        .or(is_first.then_some(if is_headed { 3 } else { 20 }))
+        .map(|cost| (Fault::without_dash(text, line.start + indent), cost));
+    let within = indent
+        .checked_sub(2)
+        .and_then(|column| {
+            let is_listed = is_first && has_item(text, line, column);
+            likeness(column).or(is_listed.then_some(2)).or(is_first.then_some(20))
+        })
+        .map(|cost| (Fault::dash_in_blanks(text, line.start + indent), cost + 1));
+    before.into_iter().chain(within).collect()
+}
+
+/// Whether an item whose dash is in a column follows a line, before anything that is further left.
+fn has_item(text: &str, line: &Range<usize>, column: usize) -> bool {
+    let following = std::iter::successors(below(text, line), |line| below(text, line));
+    let first = following.take(SIGHT).find(|line| indent_at(text, line) <= column);
+    first.is_some_and(|line| indent_at(text, &line) == column && is_dash(&text[line.start + column..line.end]))
+}
+
+/// Whether an item that begins with a key, its dash in a column, is near a line.
+fn has_item_like(text: &str, line: &Range<usize>, column: usize, key: &str) -> bool {
+    let is_alike = |line: &Range<usize>| {
+        indent_at(text, line) == column
+            && is_dash(&text[line.start + column..line.end])
+            && words_of(text, line).split(':').next() == Some(key)
+    };
+    let following = std::iter::successors(below(text, line), |line| below(text, line));
+    following.take(SIGHT).take_while(|line| indent_at(text, line) >= column).any(|line| is_alike(&line))
+        || lines_above(text, line.start).take(SIGHT).any(|line| is_alike(&line))
+}

@@ -1,0 +1,617 @@
+//! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows where it stands in the text.
+
+use std::{ops::Range, sync::PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    Document, Pointer,
+    pointer::Step,
+    scalar::{Scalar, resolve},
+    tree::{Entry, Node, NodeKind, Style},
+};
+
+/// A node of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeRef<'d> {
+    document: &'d Document,
+    place: Place<'d>,
+    /// The extent of the alias through which the node was reached: it stands for the node's own.
+    through: Option<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place<'d> {
+    /// The root mapping, whose entries are spread over blocks.
+    Root,
+    /// The root list, whose items are spread over blocks.
+    RootList,
+    /// The list of an entry whose items are blocks; the entry's place in the index.
+    List(usize),
+    /// A node of a block.
+    Node { block: usize, node: &'d Node },
+}
+
+/// One `key: value` of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryRef<'d> {
+    /// The key.
+    pub key: NodeRef<'d>,
+    /// The value.
+    pub value: NodeRef<'d>,
+}
+
+impl EntryRef<'_> {
+    /// Whether it merges another mapping in. In quotes, `<<` is a key like any other.
+    pub fn is_merge(&self) -> bool {
+        self.key.document.rules().merges() && self.key.text() == Some("<<") && self.key.style() == Some(Style::Plain)
+    }
+}
+
+/// What a node is, aliases followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A scalar.
+    Scalar,
+    /// A list.
+    Sequence,
+    /// A mapping.
+    Mapping,
+    /// An alias whose anchor does not exist.
+    Dangling,
+}
+
+impl Document {
+    /// The root node; nothing in a document without content.
+    pub fn root(&self) -> Option<NodeRef<'_>> {
+        let place = if self.is_whole() {
+            Place::Node { block: 0, node: self.blocks[0].root.as_ref()? }
+        } else if self.index.items.as_ref().is_some_and(|items| !items.is_empty()) {
+            Place::RootList
+        } else if self.index.entries.is_empty() {
+            return None;
+        } else {
+            Place::Root
+        };
+        Some(NodeRef { document: self, place, through: None })
+    }
+
+    /// The node that a pointer names, aliases followed.
+    pub fn find(&self, pointer: &Pointer) -> Option<NodeRef<'_>> {
+        self.root()?.find(pointer)
+    }
+
+    /// The bytes of the node that a pointer names, or of its nearest ancestor that exists.
+    pub fn range_of(&self, pointer: &Pointer) -> Range<usize> {
+        let Some(mut node) = self.root() else { return 0..0 };
+        for step in pointer.steps() {
+            match node.step(&step) {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node.range()
+    }
+
+    /// The bytes of the key under which a pointer's node stands; of the node itself where it has no key.
+    pub fn key_range_of(&self, pointer: &Pointer) -> Range<usize> {
+        let Some(parent) = pointer.parent() else { return self.range_of(pointer) };
+        let last = pointer.last().unwrap_or_default();
+        self.find(&parent)
+            .and_then(|parent| parent.entry(&last))
+            .map_or_else(|| self.range_of(pointer), |entry| entry.key.range())
+    }
+
+    /// The innermost node around an offset, as a pointer. Keys count as their value.
+    pub fn pointer_at(&self, offset: usize) -> Pointer {
+        let mut pointer = Pointer::root();
+        let Some(mut node) = self.root() else { return pointer };
+        loop {
+            if matches!(node.place, Place::Node { node: Node { kind: NodeKind::Alias(_), .. }, .. }) {
+                return pointer;
+            }
+            let item = first_reaching(offset, |number| Some(node.item_at(number)?.range().end));
+            if let Some(inner) = node.item_at(item).filter(|inner| touches(inner.range(), offset)) {
+                pointer = pointer.index(item);
+                node = inner;
+                continue;
+            }
+            let end = |entry: EntryRef<'_>| entry.key.range().end.max(entry.value.range().end);
+            let entry = node.entry_at(first_reaching(offset, |number| node.entry_at(number).map(end)));
+            let around =
+                |entry: &EntryRef<'_>| touches(entry.key.range(), offset) || touches(entry.value.range(), offset);
+            let Some(entry) = entry.filter(around) else { return pointer };
+            pointer = pointer.key(&entry.key.key_text());
+            node = entry.value;
+        }
+    }
+}
+
+/// The number of the first child that ends at an offset or behind it. `end_of`: where a child ends, if there is such a
+/// child; children are in the order of the text.
+fn first_reaching(offset: usize, end_of: impl Fn(usize) -> Option<usize>) -> usize {
+    let reaches = |number: usize| end_of(number).is_none_or(|end| end >= offset);
+    let (mut low, mut high) = (0, 1);
+    while !reaches(high - 1) {
+        (low, high) = (high, high * 2);
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if reaches(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+fn touches(range: Range<usize>, offset: usize) -> bool {
+    range.start <= offset && offset <= range.end
+}
+
+impl<'d> NodeRef<'d> {
+    fn at(self, block: usize, node: &'d Node) -> NodeRef<'d> {
+        NodeRef { document: self.document, place: Place::Node { block, node }, through: self.through }
+    }
+
+    /// The document it belongs to.
+    pub fn document(self) -> &'d Document {
+        self.document
+    }
+
+    /// Its bytes. A node reached through an alias has the alias's bytes: problems are reported at the use.
+    pub fn range(self) -> Range<usize> {
+        if let Some((start, end)) = self.through {
+            return start..end;
+        }
+        self.own_range()
+    }
+
+    /// The bytes where it was written, also when it was reached through an alias.
+    pub fn own_range(self) -> Range<usize> {
+        match self.place {
+            Place::Node { block, node } => {
+                let start = self.document.starts[block];
+                start + node.range.start..start + node.range.end
+            }
+            Place::Root => 0..self.document.text.len_bytes(),
+            Place::RootList => self.extent(self.root_items()).unwrap_or(0..self.document.text.len_bytes()),
+            Place::List(entry) => {
+                self.extent(self.list_items(entry)).unwrap_or_else(|| self.head_value(entry).own_range())
+            }
+        }
+    }
+
+    /// From the first dash to the end of the last item.
+    fn extent(self, items: &[(usize, usize)]) -> Option<Range<usize>> {
+        let (&(block, _), &last) = items.first().zip(items.last())?;
+        let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
+        Some(self.document.starts[block] + dash..self.item(last).own_range().end)
+    }
+
+    /// Whether it was reached through an alias.
+    pub fn is_through_alias(self) -> bool {
+        self.through.is_some()
+    }
+
+    /// The node itself, or the one that the alias stands for. A dangling alias stays what it is.
+    #[inline]
+    pub fn resolved(self) -> NodeRef<'d> {
+        match self.place {
+            Place::Node { node: Node { kind: NodeKind::Alias(_), .. }, .. } => self.definition(),
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => self,
+        }
+    }
+
+    fn definition(self) -> NodeRef<'d> {
+        let mut node = self;
+        // Aliases to aliases cannot be written; the bound is for safety only.
+        for _ in 0..8 {
+            let Place::Node { block, node: Node { kind: NodeKind::Alias(name), range, .. } } = node.place else {
+                return node;
+            };
+            let place = node.range();
+            let Some((found_block, found)) = self.document.definition(name, block, range.start) else { return node };
+            node = NodeRef {
+                document: self.document,
+                place: Place::Node { block: found_block, node: found },
+                through: Some((place.start, place.end)),
+            };
+        }
+        node
+    }
+
+    /// The name in `*name`, when it is an alias.
+    pub fn alias(self) -> Option<&'d str> {
+        match self.place {
+            Place::Node { node: Node { kind: NodeKind::Alias(name), .. }, .. } => Some(name),
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// The name in `&name`, when it has one.
+    pub fn anchor(self) -> Option<&'d str> {
+        match self.place {
+            Place::Node { node, .. } => node.anchor.as_deref(),
+            Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// The resolved tag, when one is written: `tag:yaml.org,2002:str`, `!custom`.
+    pub fn tag(self) -> Option<&'d str> {
+        match self.place {
+            Place::Node { node, .. } => node.tag.as_deref(),
+            Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// What it is, aliases followed.
+    pub fn shape(self) -> Shape {
+        match self.resolved().place {
+            Place::Root => Shape::Mapping,
+            Place::RootList | Place::List(_) => Shape::Sequence,
+            Place::Node { node, .. } => match node.kind {
+                NodeKind::Scalar { .. } => Shape::Scalar,
+                NodeKind::Sequence(_) => Shape::Sequence,
+                NodeKind::Mapping(_) => Shape::Mapping,
+                NodeKind::Alias(_) => Shape::Dangling,
+            },
+        }
+    }
+
+    /// A scalar's text, whatever it means.
+    pub fn text(self) -> Option<&'d str> {
+        match self.resolved().place {
+            Place::Node { node: Node { kind: NodeKind::Scalar { value, .. }, .. }, .. } => Some(value),
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// How a scalar was written.
+    pub fn style(self) -> Option<Style> {
+        match self.resolved().place {
+            Place::Node { node: Node { kind: NodeKind::Scalar { style, .. }, .. }, .. } => Some(*style),
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// What a scalar means.
+    pub fn scalar(self) -> Option<Scalar> {
+        match self.resolved().place {
+            Place::Node { node: Node { kind: NodeKind::Scalar { value, style }, tag, .. }, .. } => {
+                Some(resolve(value, *style, tag.as_deref(), self.document.rules))
+            }
+            Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// A scalar's text, when text is what it means.
+    pub fn as_str(self) -> Option<&'d str> {
+        self.text().filter(|_| matches!(self.scalar(), Some(Scalar::Text | Scalar::Timestamp)))
+    }
+
+    /// Whether nothing was written here, or `null`.
+    pub fn is_null(self) -> bool {
+        self.scalar() == Some(Scalar::Null)
+    }
+
+    /// The entries of a mapping, repeated keys included; none of anything else.
+    pub fn entries(self) -> impl Iterator<Item = EntryRef<'d>> {
+        let node = self.resolved();
+        let (root, own) = match node.place {
+            Place::Root => (node.document.index.entries.len(), None),
+            Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } => {
+                (0, Some((block, entries.as_slice())))
+            }
+            Place::Node { .. } | Place::RootList | Place::List(_) => (0, None),
+        };
+        let spread = (0..root).map(move |index| node.root_entry(index));
+        let (block, entries) = own.unwrap_or((0, &[]));
+        let held = entries
+            .iter()
+            .map(move |Entry { key, value }| EntryRef { key: node.at(block, key), value: node.at(block, value) });
+        spread.chain(held)
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(self) -> impl Iterator<Item = NodeRef<'d>> {
+        let node = self.resolved();
+        let (spread, own): (&'d [(usize, usize)], _) = match node.place {
+            Place::RootList => (node.root_items(), None),
+            Place::List(entry) => (node.list_items(entry), None),
+            Place::Node { block, node: Node { kind: NodeKind::Sequence(items), .. } } => {
+                (&[], Some((block, items.as_slice())))
+            }
+            Place::Node { .. } | Place::Root => (&[], None),
+        };
+        let (block, items) = own.unwrap_or((0, &[]));
+        spread.iter().map(move |&place| node.item(place)).chain(items.iter().map(move |item| node.at(block, item)))
+    }
+
+    /// Whether an item of a list has a property. `question` stands for the property; thousands of items are asked once.
+    pub fn has_item(self, question: usize, has: impl Fn(NodeRef<'d>) -> bool) -> bool {
+        let node = self.resolved();
+        let list = match node.place {
+            Place::RootList => None,
+            Place::List(entry) => Some(entry),
+            Place::Node { .. } | Place::Root => return node.items().any(has),
+        };
+        let known = |index: &super::outline::Index| {
+            index.has_item.lock().unwrap_or_else(PoisonError::into_inner).get(&(list, question)).copied()
+        };
+        if let Some(known) = known(&node.document.index) {
+            return known;
+        }
+        let found = node.items().any(has);
+        node.document.index.has_item.lock().unwrap_or_else(PoisonError::into_inner).insert((list, question), found);
+        found
+    }
+
+    /// Item `index` of a list, in constant time.
+    pub fn item_at(self, index: usize) -> Option<NodeRef<'d>> {
+        let node = self.resolved();
+        match node.place {
+            Place::RootList => node.root_items().get(index).map(|&place| node.item(place)),
+            Place::List(entry) => node.list_items(entry).get(index).map(|&place| node.item(place)),
+            Place::Node { block, node: Node { kind: NodeKind::Sequence(items), .. } } => {
+                items.get(index).map(|item| node.at(block, item))
+            }
+            Place::Node { .. } | Place::Root => None,
+        }
+    }
+
+    /// The entry with this key; where the rules know merge keys, also one that is merged in.
+    pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
+        self.entry_within(key, 0, &mut 1_000)
+    }
+
+    /// `left`: so many bases may still be looked at, since bases that are merged twice multiply.
+    fn entry_within(self, key: &str, depth: usize, left: &mut usize) -> Option<EntryRef<'d>> {
+        /// Bases may have bases; aliases cannot run in circles, the bound is for safety only.
+        const DEPTH: usize = 64;
+        if let Some(entry) = self.own_entry(key) {
+            return Some(entry);
+        }
+        if !self.document.rules().merges() || depth > DEPTH || self.own_entry("<<").is_none() {
+            return None;
+        }
+        let merged = self.entries().filter(|entry| entry.is_merge()).map(|entry| entry.value);
+        merged.into_iter().find_map(|base| {
+            let bases = base.items();
+            let alone = (base.shape() == Shape::Mapping).then_some(base);
+            alone.into_iter().chain(bases).find_map(|base| {
+                *left = left.checked_sub(1)?;
+                base.entry_within(key, depth + 1, left)
+            })
+        })
+    }
+
+    /// The entries of a mapping, those that are merged in behind its own.
+    pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
+        let (bases, own): (Vec<_>, Vec<_>) = self.entries().partition(|entry| entry.is_merge());
+        let mut entries = own;
+        for base in bases.into_iter().map(|entry| entry.value) {
+            let alone = (base.shape() == Shape::Mapping).then_some(base);
+            for entry in alone.into_iter().chain(base.items()).flat_map(NodeRef::entries) {
+                if !entries.iter().any(|known| known.key.key_text() == entry.key.key_text()) {
+                    entries.push(entry);
+                }
+            }
+        }
+        entries
+    }
+
+    /// The entry with this key that stands in the mapping itself; of a repeated key the last one, which counts.
+    fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
+        /// Below this, looking at each is faster than a table.
+        const FEW: usize = 32;
+        let node = self.resolved();
+        let (place, count) = match node.place {
+            Place::Root => (0, node.document.index.entries.len()),
+            Place::Node { node: Node { kind: NodeKind::Mapping(entries), .. }, .. } => {
+                (entries.as_ptr().addr(), entries.len())
+            }
+            Place::Node { .. } | Place::RootList | Place::List(_) => return None,
+        };
+        if count <= FEW {
+            let Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } = node.place else {
+                return node.entries().filter(|entry| entry.key.is_key(key)).last();
+            };
+            let found =
+                entries.iter().rfind(|entry| !is_other(&entry.key, key) && node.at(block, &entry.key).is_key(key))?;
+            return Some(EntryRef { key: node.at(block, &found.key), value: node.at(block, &found.value) });
+        }
+        let mut tables = node.document.index.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = tables.entry(place).or_insert_with(|| {
+            let mut table = FxHashMap::default();
+            for (number, entry) in node.entries().enumerate() {
+                table.insert(entry.key.key_text(), number);
+            }
+            table
+        });
+        node.entry_at(*table.get(key)?)
+    }
+
+    /// Entry `number` of a mapping, in constant time.
+    fn entry_at(self, number: usize) -> Option<EntryRef<'d>> {
+        match self.place {
+            Place::Root => (number < self.document.index.entries.len()).then(|| self.root_entry(number)),
+            Place::Node { block, node: Node { kind: NodeKind::Mapping(entries), .. } } => {
+                let entry = entries.get(number)?;
+                Some(EntryRef { key: self.at(block, &entry.key), value: self.at(block, &entry.value) })
+            }
+            Place::Node { .. } | Place::RootList | Place::List(_) => None,
+        }
+    }
+
+    /// The value of this key.
+    pub fn get(self, key: &str) -> Option<NodeRef<'d>> {
+        self.entry(key).map(|entry| entry.value)
+    }
+
+    /// What a relative pointer names, aliases followed.
+    pub fn find(self, pointer: &Pointer) -> Option<NodeRef<'d>> {
+        let mut node = self;
+        for step in pointer.steps() {
+            node = node.step(&step)?;
+        }
+        Some(node)
+    }
+
+    fn step(self, step: &Step<'_>) -> Option<NodeRef<'d>> {
+        match (self.shape(), step) {
+            (Shape::Sequence, Step::Index(index)) => self.item_at(*index),
+            // A pointer that was read from text takes a number for an item, whatever is there.
+            (Shape::Mapping, Step::Key(_) | Step::Index(_)) => self.get(&step.text()),
+            (Shape::Sequence, Step::Key(_)) | (Shape::Scalar | Shape::Dangling, _) => None,
+        }
+    }
+
+    /// Returns the place that a pointer read from text names below this node: the nodes know which numbers are keys.
+    pub fn place_of(self, text: &Pointer) -> Pointer {
+        let mut node = Some(self);
+        text.steps().fold(Pointer::root(), |at, step| {
+            let is_mapping = node.is_some_and(|node| node.shape() == Shape::Mapping);
+            node = node.and_then(|node| node.step(&step));
+            if is_mapping { at.key(&step.text()) } else { at.step(&step) }
+        })
+    }
+
+    /// Whether this is the key `name`; see [`NodeRef::key_text`].
+    fn is_key(self, name: &str) -> bool {
+        match self.scalar() {
+            Some(Scalar::Text | Scalar::Timestamp) => self.text() == Some(name),
+            Some(Scalar::Null | Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => self.key_text() == name,
+            None => name.is_empty(),
+        }
+    }
+
+    /// A key as text. Keys that are no text become text, as in the tools that read these files: `1` is
+    /// `"1"`, `0x10` is `"16"`, `null` is empty.
+    pub fn key_text(self) -> String {
+        match self.scalar() {
+            Some(Scalar::Null) => String::new(),
+            Some(Scalar::Bool(value)) => value.to_string(),
+            Some(Scalar::Int(value)) => value.to_string(),
+            Some(Scalar::Float(value)) => value.to_string(),
+            Some(Scalar::Text | Scalar::Timestamp) | None => self.text().unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn root_entry(self, index: usize) -> EntryRef<'d> {
+        let place = &self.document.index.entries[index];
+        let Some(Node { kind: NodeKind::Mapping(entries), .. }) = &self.document.blocks[place.block].root else {
+            unreachable!("the index names mappings only");
+        };
+        let entry = &entries[place.entry];
+        let value = match &place.items {
+            Some(_) => NodeRef { document: self.document, place: Place::List(index), through: self.through },
+            None => self.at(place.block, &entry.value),
+        };
+        EntryRef { key: self.at(place.block, &entry.key), value }
+    }
+
+    fn head_value(self, index: usize) -> NodeRef<'d> {
+        let place = &self.document.index.entries[index];
+        match &self.document.blocks[place.block].root {
+            Some(Node { kind: NodeKind::Mapping(entries), .. }) => self.at(place.block, &entries[place.entry].value),
+            Some(_) | None => unreachable!("the index names mappings only"),
+        }
+    }
+
+    fn root_items(self) -> &'d [(usize, usize)] {
+        self.document.index.items.as_deref().unwrap_or_default()
+    }
+
+    fn list_items(self, index: usize) -> &'d [(usize, usize)] {
+        self.document.index.entries[index].items.as_deref().unwrap_or_default()
+    }
+
+    fn item(self, (block, item): (usize, usize)) -> NodeRef<'d> {
+        match &self.document.blocks[block].root {
+            Some(Node { kind: NodeKind::Sequence(items), .. }) => self.at(block, &items[item]),
+            Some(_) | None => unreachable!("the index names sequences only"),
+        }
+    }
+
+    /// The block that the node stands in.
+    pub fn block(self) -> Option<usize> {
+        match self.place {
+            Place::Node { block, .. } => Some(block),
+            Place::Root | Place::RootList | Place::List(_) => None,
+        }
+    }
+}
+
+impl Document {
+    /// The last node before a place that has this name.
+    fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
+        let places = self.index.anchors.get(name)?;
+        let before = places.partition_point(|&place| place <= block);
+        for &place in places[..before].iter().rev() {
+            let limit = if place == block { offset } else { usize::MAX };
+            let at = self.blocks[place].last_anchor(name, limit).map(|anchor| anchor.at);
+            if let Some(at) = at
+                && let Some(node) = self.blocks[place].root.as_ref().and_then(|root| named(root, name, at))
+                // A node that contains its own alias has no end.
+                && !(place == block && node.range.start <= offset && offset < node.range.end)
+            {
+                return Some((place, node));
+            }
+        }
+        None
+    }
+}
+
+/// Whether a key is surely not this one: it begins as no number does, and is none of the words that mean something
+/// else.
+fn is_other(key: &Node, name: &str) -> bool {
+    match &key.kind {
+        NodeKind::Scalar { value, .. } => {
+            **value != *name
+                && value.starts_with(|first: char| first.is_ascii_alphabetic())
+                && !matches!(name, "" | "true" | "false")
+        }
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => false,
+    }
+}
+
+/// The node with this name that begins at a place. Children stand in the order of the text, so that only
+/// one of them can hold it.
+fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
+    if node.range.start == at && node.anchor.as_deref() == Some(name) {
+        return Some(node);
+    }
+    match &node.kind {
+        NodeKind::Scalar { .. } | NodeKind::Alias(_) => None,
+        NodeKind::Sequence(items) => {
+            let count = items.partition_point(|item| item.range.start <= at);
+            named(&items[count.checked_sub(1)?], name, at)
+        }
+        NodeKind::Mapping(entries) => {
+            let count = entries.partition_point(|entry| entry.key.range.start <= at);
+            let entry = &entries[count.checked_sub(1)?];
+            named(&entry.key, name, at).or_else(|| named(&entry.value, name, at))
+        }
+    }
+}
+
+/// Visits every node as written; aliases are not followed.
+#[cfg(test)]
+pub(super) fn walk<'d>(node: NodeRef<'d>, pointer: &Pointer, visit: &mut impl FnMut(NodeRef<'d>, &Pointer)) {
+    visit(node, pointer);
+    if node.alias().is_some() {
+        return;
+    }
+    for (index, item) in node.items().enumerate() {
+        walk(item, &pointer.index(index), visit);
+    }
+    for entry in node.entries() {
+        let pointer = pointer.key(&entry.key.key_text());
+        if entry.key.alias().is_some() {
+            visit(entry.key, &pointer);
+        }
+        walk(entry.value, &pointer, visit);
+    }
+}
