@@ -19,8 +19,10 @@ use super::{
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
     problem::Problem,
+    rules::ambiguous_scalar::yaml_1_1,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
@@ -60,6 +62,15 @@ impl Format for CliBench {
 
     fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
         problems.extend(lint::lint_root(file, root, files));
+    }
+
+    fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
+        match definition {
+            Definition::Item(file, list) if file.case_list() == Some(list) => {
+                yaml_1_1::check_item(node, definition, report);
+            }
+            Definition::Root(_) | Definition::Item(..) => {}
+        }
     }
 
     fn lint_item(

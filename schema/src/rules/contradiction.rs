@@ -1,3 +1,5 @@
+pub(crate) mod kindlm;
+
 page! {
     /// Assertions that cannot both hold.
     "contradiction", Warning

@@ -9,6 +9,8 @@ use crate::{
 
 use super::wrong_type;
 
+pub(crate) mod kindlm;
+
 page! {
     /// A value that is not one of the allowed ones.
     "invalid-value", Error

@@ -7,6 +7,8 @@ use crate::{
     words::listed,
 };
 
+pub(crate) mod kindlm;
+
 page! {
     /// A required key is missing.
     "missing-field", Error

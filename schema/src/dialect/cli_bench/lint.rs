@@ -98,7 +98,6 @@ pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &
         // It is only in the wrong place, which is reported there.
         problems.retain(|problem| problem.code != Code::NoExitCode);
     }
-    crate::dialect::kindlm::lint::scalars::lint_below(item, &|| Definition::Item(file, list).shape(), &mut problems);
     if is_damaged(item) {
         // What seems to be absent may stand in the part that cannot be read.
         problems.retain(|problem| !matches!(problem.code, Code::VacuousClaim | Code::NoExitCode));
