@@ -65,7 +65,7 @@ struct Findings {
 /// What an item says that matters to others.
 enum Facts {
     KindLm(Box<kindlm::lint::TestFacts>),
-    CliBench(Box<cli_bench::lint::ItemFacts>),
+    CliBench(Box<cli_bench::facts::ItemFacts>),
     ClawSpec(Box<clawspec::lint::ItemFacts>),
 }
 
@@ -168,12 +168,13 @@ impl Analyzer {
             }
             Some(Dialect::CliBench) => {
                 use cli_bench::lint;
-                problems.extend(lint::lint_root(self.file, root, files));
                 let items = facts.filter_map(|(start, facts)| match facts {
                     Facts::CliBench(facts) => Some((start, &**facts)),
                     Facts::KindLm(_) | Facts::ClawSpec(_) => None,
                 });
-                problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
+                let mut report = Report::default();
+                lint::report_relations(self.file, root, &items.collect::<Vec<_>>(), files, &mut report);
+                problems.extend(report.resolve(false).problems(root));
             }
             Some(Dialect::ClawSpec) => {
                 use clawspec::lint;
@@ -255,12 +256,18 @@ impl Analyzer {
             (Some(Dialect::ClawSpec), Definition::Root(file)) => {
                 clawspec::lint::report_root(file, node, files, &mut report);
             }
+            (Some(Dialect::CliBench), Definition::Root(file)) => {
+                cli_bench::lint::report_root(file, node, files, &mut report);
+            }
+            (Some(Dialect::CliBench), Definition::Item(file, list)) => {
+                cli_bench::lint::report_item(file, list, node, files, &mut report);
+            }
             (Some(Dialect::ClawSpec), Definition::Item(..)) => {}
-            (Some(Dialect::KindLm | Dialect::CliBench) | None, _) => {}
+            (Some(Dialect::KindLm) | None, _) => {}
         }
         let mut problems = report.resolve(is_damaged(node)).problems(node);
         match self.file.dialect() {
-            Some(Dialect::CliBench) => cli_bench::lint::refine(node, definition, &mut problems),
+            Some(Dialect::CliBench) => other_names::lint(node, definition, &mut problems),
             Some(Dialect::KindLm) => {
                 other_names::lint(node, definition, &mut problems);
                 kindlm::lint::refine(node, definition, &mut problems);
@@ -279,8 +286,8 @@ impl Analyzer {
             }
             None | Some(Dialect::KindLm) => None,
             Some(Dialect::CliBench) => {
-                problems.extend(cli_bench::lint::lint_item(self.file, list, item, files));
-                cli_bench::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::CliBench)
+                problems.extend(cli_bench::lint::lint_item(self.file, list, item));
+                cli_bench::facts::item_facts(self.file, list, item, files).map(Box::new).map(Facts::CliBench)
             }
             Some(Dialect::ClawSpec) => {
                 clawspec::lint::lint_item(self.file, list, item, files, &mut problems);

@@ -1,3 +1,5 @@
+pub(crate) mod cli_bench;
+
 page! {
     /// Assertions, or other list items, that repeat each other or ask for the same position.
     "collision", Warning

@@ -1,3 +1,5 @@
+pub(crate) mod cli_bench;
+
 page! {
     /// A regular expression that is not valid, or that the tool of the format rejects.
     "invalid-pattern", Error

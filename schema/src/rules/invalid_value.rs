@@ -9,6 +9,9 @@ use crate::{
 
 use super::wrong_type;
 
+pub(crate) mod cli_bench;
+pub(crate) mod task_item;
+
 page! {
     /// A value that is not one of the allowed ones.
     "invalid-value", Error

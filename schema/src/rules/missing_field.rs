@@ -7,6 +7,8 @@ use crate::{
     words::listed,
 };
 
+pub(crate) mod cli_bench;
+
 page! {
     /// A required key is missing.
     "missing-field", Error

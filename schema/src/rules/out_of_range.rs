@@ -7,6 +7,8 @@ use crate::{
     words::listed,
 };
 
+pub(crate) mod cli_bench;
+
 page! {
     /// A number, a length or a list outside its bounds.
     "out-of-range", Error

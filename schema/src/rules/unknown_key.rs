@@ -20,6 +20,8 @@ use crate::{
 
 use super::pasted_secret;
 
+pub(crate) mod cli_bench;
+
 page! {
     /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
     /// check is not checked, so it is an error there: the suite does not run until the key is corrected or removed.
@@ -456,7 +458,7 @@ pub(crate) fn rename_key(
         && mapping.entry(&key).is_some_and(|entry| !entry.key.is_through_alias());
     let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_editable, is_sure: false };
     let at = Pointer::root().key(&key);
-    let site = Site { root: mapping, at: &at, range: &problem.range };
+    let site = Site { root: mapping, at: &at, range: &problem.range, is_unsure: false };
     let words = rename.words(&key, Words::new(problem.message.clone()), &site);
     let words = match dialect {
         Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),

@@ -1,3 +1,5 @@
+pub(crate) mod cli_bench;
+
 page! {
     /// A name that nothing in the file defines. In ClawSpec files also the name of an agent that differs by a typo from one
     /// of the workspace, which has a directory with `SOUL.md`. Other unknown agents may be defined elsewhere, and are not

@@ -3,6 +3,7 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use crate::{
+    dialect::{Dialect, cli_bench},
     document::{NodeRef, Pointer, Shape as NodeShape},
     finding::Finding,
     json_schema::SpecFile,
@@ -135,6 +136,10 @@ impl<'d> Context<'d> {
             Wrong::TooMany => conflicting_fields::too_many(self, at),
             Wrong::Pattern => invalid_value::wrong_form(self, at),
             Wrong::Other(keyword) => invalid_value::other(self, at, keyword),
+        };
+        let finding = match self.file.dialect() {
+            Some(Dialect::CliBench) => cli_bench::lint::refine(self, finding),
+            Some(Dialect::KindLm | Dialect::ClawSpec) | None => finding,
         };
         let finding = finding.of_schema();
         if self.file == SpecFile::Settings { invalid_setting::in_settings(finding) } else { finding }

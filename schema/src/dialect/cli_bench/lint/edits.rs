@@ -21,7 +21,7 @@ fn dash_of(item: NodeRef<'_>) -> Option<String> {
 }
 
 /// The edit that puts an item before the first one of a list. `words` fits on a line.
-pub(super) fn insert_item(list: NodeRef<'_>, words: &str) -> Option<Edit> {
+pub(crate) fn insert_item(list: NodeRef<'_>, words: &str) -> Option<Edit> {
     let list = list.resolved();
     if list.is_through_alias() || list.shape() != Shape::Sequence {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn insert_item(list: NodeRef<'_>, words: &str) -> Option<Edit> {
 }
 
 /// The edit that takes an item out of a list in which others remain.
-pub(super) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Edit> {
+pub(crate) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Edit> {
     let list = list.resolved();
     if list.is_through_alias() || list.items().nth(1).is_none() {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Edit> {
 }
 
 /// The fix that removes an item that repeats another one. Unless `sound`, or where a comment goes along, a person decides.
-pub(super) fn remove_repetition(list: NodeRef<'_>, index: usize, sound: bool) -> Option<Fix> {
+pub(crate) fn remove_repetition(list: NodeRef<'_>, index: usize, sound: bool) -> Option<Fix> {
     let edit = remove_item(list, index)?;
     let removed = list.document().text().get_byte_slice(edit.range.clone()).map(String::from)?;
     let title = "remove it";
@@ -73,7 +73,7 @@ pub(super) fn remove_repetition(list: NodeRef<'_>, index: usize, sound: bool) ->
 }
 
 /// The edits that make an item out of every key of an item.
-pub(super) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
+pub(crate) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
     let item = item.resolved();
     if item.is_through_alias() || item.anchor().is_some() {
         return None;
@@ -106,7 +106,7 @@ pub(super) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
 }
 
 /// The edits that make a list out of a mapping in block style: an item for every key.
-pub(super) fn list_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
+pub(crate) fn list_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if mapping.is_through_alias() || mapping.anchor().is_some() {
         return None;
@@ -162,7 +162,7 @@ fn shift_lines(node: NodeRef<'_>, lines: RangeInclusive<usize>, by: isize, edits
 }
 
 /// The edits that indent all entries of a block mapping but one.
-pub(super) fn indent_entries(mapping: NodeRef<'_>, but: &str) -> Option<Vec<Edit>> {
+pub(crate) fn indent_entries(mapping: NodeRef<'_>, but: &str) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if mapping.is_through_alias() {
         return None;
@@ -178,7 +178,7 @@ pub(super) fn indent_entries(mapping: NodeRef<'_>, but: &str) -> Option<Vec<Edit
 }
 
 /// The edit that makes an item out of each text of a list in brackets, which is the value of `key`.
-pub(super) fn one_item_each(list: NodeRef<'_>, key: &str) -> Option<Edit> {
+pub(crate) fn one_item_each(list: NodeRef<'_>, key: &str) -> Option<Edit> {
     let list = list.resolved();
     if list.is_through_alias() || list.anchor().is_some() {
         return None;
@@ -200,7 +200,7 @@ pub(super) fn one_item_each(list: NodeRef<'_>, key: &str) -> Option<Edit> {
 }
 
 /// The edits that make a list out of a mapping from ids to mappings.
-pub(super) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
+pub(crate) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if mapping.is_through_alias() || mapping.anchor().is_some() {
         return None;
@@ -232,7 +232,7 @@ pub(super) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
 }
 
 /// The edits that leave a list alone, without the key that it stands under.
-pub(super) fn unwrap_list(entry: EntryRef<'_>) -> Option<Vec<Edit>> {
+pub(crate) fn unwrap_list(entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     let list = entry.value.resolved();
     let text = list.document().text();
     let (key, first) = (entry.key.own_range(), list.items().next()?);
@@ -257,7 +257,7 @@ fn has_marks(node: NodeRef<'_>) -> bool {
 }
 
 /// The edit that puts several entries in place of one.
-pub(super) fn beside(mapping: NodeRef<'_>, range: Range<usize>, entries: &[String]) -> Option<Edit> {
+pub(crate) fn beside(mapping: NodeRef<'_>, range: Range<usize>, entries: &[String]) -> Option<Edit> {
     let start = mapping.resolved().own_range().start;
     if mapping.document().text().get_byte_slice(start..start + 1)? == "{" {
         return Some(Edit::new(range, entries.join(", ")));

@@ -1,0 +1,45 @@
+//! Suites of cli-bench without models.
+
+use crate::{
+    dialect::other_names,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    spot::Spot,
+    words::nearest,
+};
+
+/// The key that has the models.
+const PROVIDERS: &str = "providers";
+
+/// A suite that names no model.
+#[derive(Debug)]
+struct NoModel;
+
+/// Looks at `providers`.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let providers = root.get(PROVIDERS);
+    // Under another name, which is reported, they are there.
+    let is_misspelt = |(key, _): &(String, Spot<'_>)| {
+        nearest(key, [PROVIDERS]).is_some() || other_names::of("", key) == Some(PROVIDERS)
+    };
+    if providers.is_none() && root.entries().iter().any(is_misspelt) {
+        return;
+    }
+    if providers.as_ref().is_none_or(|providers| providers.is_list() && providers.is_empty()) {
+        report.push(providers.as_ref().unwrap_or(root).head_finding(NoModel));
+    }
+}
+
+impl Rule for NoModel {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the suite names no model").help("add `providers`, or name the models on the command line")
+    }
+}

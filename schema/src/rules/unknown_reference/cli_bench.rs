@@ -1,0 +1,68 @@
+//! Thresholds of a suite of cli-bench for models that do not run.
+
+use std::collections::HashSet;
+
+use crate::{
+    dialect::cli_bench::limits::Limits,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    shape::scalar,
+    spot::Spot,
+    validate::rename_title,
+    words::{Search, all_of},
+};
+
+/// A threshold for a model that is not among those that run.
+#[derive(Debug)]
+struct UnknownModel {
+    name: String,
+    meant: Meant,
+}
+
+/// What the name of a model was meant to be.
+#[derive(Debug)]
+enum Meant {
+    Near(String),
+    OneOf(Vec<String>),
+}
+
+/// Looks at the models that `thresholds` names.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let Some(limits) = Limits::of(root) else { return };
+    let providers = root.get("providers").map(|providers| providers.texts()).unwrap_or_default();
+    let known: Vec<&str> = providers.iter().map(|(name, _)| *name).collect();
+    let run: HashSet<&str> = known.iter().copied().collect();
+    let mut search = Search::default();
+    for (name, spot) in limits.models.iter().filter(|(name, _)| !run.is_empty() && !run.contains(name.as_str())) {
+        let meant = match search.nearest(name, known.iter().copied()) {
+            Some(near) => Meant::Near(near.to_owned()),
+            None => Meant::OneOf(known.iter().map(|name| (*name).to_owned()).collect()),
+        };
+        report.push(spot.head_finding(UnknownModel { name: name.clone(), meant }));
+    }
+}
+
+impl Rule for UnknownModel {
+    fn code(&self) -> Code {
+        Code::UnknownReference
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words::new(format!("the model `{}` is not in `providers`", self.name))
+            .note("its threshold is never checked");
+        match &self.meant {
+            Meant::Near(near) => {
+                let key = site.spot().and_then(|spot| spot.key);
+                let edit = key
+                    .filter(|key| !key.is_through_alias() && key.alias().is_none())
+                    .map(|key| Edit::new(key.own_range(), scalar(near)));
+                words.fix(edit.map(|edit| Fix::guess(rename_title(near), vec![edit]))).help(rename_title(near))
+            }
+            Meant::OneOf(known) => words.note(format!("`providers` has {}", all_of(known.iter().map(String::as_str)))),
+        }
+    }
+}
