@@ -1,6 +1,6 @@
-// How fast the language server, `check` and the runner are: drives the release binary over its pipes.
+// How fast the language server, `check` and the runner are: drives the program over its pipes.
 //
-//   cargo build --release && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
+//   cargo build --profile dist && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
 //   node tests/bench.mjs --cpu                            processor time of the server per request instead of the time until
 //                                                          the answer: the better measure where others use the machine
 //   node tests/bench.mjs --mb '' --check 1000             `speclens check` on a tree of so many suites of all dialects
@@ -24,7 +24,7 @@ import { KINDS, ofSize } from './bench/suites.mjs';
 
 const { values } = parseArgs({
   options: {
-    binary: { type: 'string', default: 'target/release/speclens' },
+    binary: { type: 'string', default: 'target/dist/speclens' },
     dialect: { type: 'string', default: 'all' },
     mb: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '100' },

@@ -1,5 +1,5 @@
 // npm run package: builds speclens-PLATFORM.vsix with the speclens program inside.
-// SPECLENS_BIN names a program to bundle; without it the release build is made here.
+// SPECLENS_BIN names a program to bundle; without it one is built here.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ function run(program, args, cwd = here) {
   execFileSync(program, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
-function releaseBuild() {
-  run('cargo', ['build', '--release', '--locked', '--package', 'speclens'], repository);
+function build() {
+  run('cargo', ['build', '--profile', 'dist', '--locked', '--package', 'speclens'], repository);
   // The folder may be configured (CARGO_TARGET_DIR among others): ask.
   const metadata = execFileSync('cargo', ['metadata', '--no-deps', '--format-version', '1'], { cwd: repository, maxBuffer: 1 << 26 });
-  return join(JSON.parse(metadata).target_directory, 'release', exe);
+  return join(JSON.parse(metadata).target_directory, 'dist', exe);
 }
 
-const program = process.env.SPECLENS_BIN ? resolve(process.env.SPECLENS_BIN) : releaseBuild();
+const program = process.env.SPECLENS_BIN ? resolve(process.env.SPECLENS_BIN) : build();
 rmSync(join(here, 'bin'), { recursive: true, force: true }); // a running old one cannot be overwritten, but unlinked
 mkdirSync(join(here, 'bin'));
 copyFileSync(program, join(here, 'bin', exe));

@@ -37,6 +37,8 @@ pub struct Book {
     retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
     unrecorded: Mutex<HashMap<Label, Remembered>>,
+    /// What was seen of attempts later, without acting again.
+    present: Mutex<HashMap<Label, Remembered>>,
 }
 
 /// What is known of an attempt.
@@ -97,7 +99,7 @@ impl Asked<'_> {
 impl Book {
     /// A book over recordings, or one that forgets with the process.
     pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> Book {
-        Book { recordings, retention, unrecorded: Mutex::default() }
+        Book { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
     }
 
     /// The book of the suite at a place below a directory, as the settings want it, on this machine.
@@ -112,9 +114,15 @@ impl Book {
         self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn present(&self) -> MutexGuard<'_, HashMap<Label, Remembered>> {
+        self.present.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether nothing is known of any attempt.
     pub fn is_empty(&self) -> bool {
-        self.unrecorded().is_empty() && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
+        self.unrecorded().is_empty()
+            && self.present().is_empty()
+            && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
     }
 
     /// Looks for recordings that other processes wrote, and returns whether any came or went.
@@ -153,6 +161,7 @@ impl Book {
         secrets: &Arc<Secrets>,
         judge: impl FnOnce(&Arc<Evidence>) -> R,
     ) -> (R, Entered) {
+        self.present().remove(label);
         let case = secrets.mask(&label.case);
         let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
         // This is the only reference, so the evidence is interpreted without a copy.
@@ -190,15 +199,34 @@ impl Book {
         (judged, entered)
     }
 
+    /// Keeps what was seen without an act, secrets masked and interpreted. It is what [`look`](Book::look) finds until the
+    /// next attempt is entered or recorded elsewhere; it is never recorded.
+    pub fn keep_present(&self, label: Label, seen: Recorded) {
+        let Recorded { key, act, began_us, evidence, notes, .. } = seen;
+        self.present().insert(label, Remembered { key, began_us, act, evidence, notes });
+    }
+
+    /// What was seen last without an act, if the case still does the same.
+    fn seen(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
+        let mut seen = self.present().get(&asked.label()).cloned()?;
+        (seen.key == asked.key()).then(|| {
+            asked.renew(&mut seen, secrets);
+            seen
+        })
+    }
+
     fn find(&self, key: &str, label: &Label) -> Found {
         self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(key, label))
     }
 
     /// What is known of an attempt, judged by the claims as they are now.
     pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
-        let Known { attempt, from, on_disk } = match self.known(asked, secrets) {
-            Ok(known) => known,
-            Err(Absence { kind, message }) => return asked.absent(kind, message),
+        let seen = self.seen(asked, secrets);
+        let Known { attempt, from, on_disk } = match (self.known(asked, secrets), seen) {
+            (Ok(known), Some(seen)) if known.attempt.began_us <= seen.began_us => return asked.present(seen, secrets),
+            (Err(_), Some(seen)) => return asked.present(seen, secrets),
+            (Ok(known), _) => known,
+            (Err(Absence { kind, message }), None) => return asked.absent(kind, message),
         };
         let Remembered { key, began_us, evidence, notes, .. } = attempt;
         let result = asked.judged(&evidence, secrets, notes);
@@ -226,10 +254,7 @@ impl Book {
             if attempt.key != key {
                 return Err(absent(AbsenceKind::Stale, asked.stale(&attempt.act)));
             }
-            // Other secrets may be known by now.
-            let evidence = Arc::make_mut(&mut attempt.evidence);
-            asked.suite.dialect.mask(evidence, secrets);
-            asked.suite.dialect.interpret(evidence);
+            asked.renew(&mut attempt, secrets);
             return Ok(Known { attempt, from: None, on_disk: None });
         }
         let dialect = asked.suite.dialect;
@@ -288,6 +313,20 @@ impl Asked<'_> {
         }
         let have = if changed.len() == 1 { "has" } else { "have" };
         format!("stale: {} {have} changed since it was recorded; run it again", listed(&changed))
+    }
+
+    /// Masks and interprets what is in memory once more: other secrets may be known by now.
+    fn renew(&self, attempt: &mut Remembered, secrets: &Secrets) {
+        let evidence = Arc::make_mut(&mut attempt.evidence);
+        self.suite.dialect.mask(evidence, secrets);
+        self.suite.dialect.interpret(evidence);
+    }
+
+    /// What was seen without an act, judged by the claims as they are now.
+    fn present(&self, seen: Remembered, secrets: &Secrets) -> RunResult {
+        let Remembered { key, began_us, evidence, notes, .. } = seen;
+        let judged = self.judged(&evidence, secrets, notes);
+        RunResult { key: Some(key), began_us, origin: Origin::Present, ..judged }
     }
 
     /// An attempt of which there is no evidence.

@@ -238,6 +238,8 @@ pub enum Origin {
     Recorded,
     /// Observed now, and not recorded.
     Observed,
+    /// Observed now without an act, of an earlier one; not recorded.
+    Present,
     /// Read from a recording.
     Replayed,
     /// Read from a recording that another machine made.

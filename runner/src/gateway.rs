@@ -7,7 +7,10 @@ use std::{
 };
 
 use reqwest::Url;
-use speclens_schema::dialect::clawspec::config::{Backend, Config, Observability};
+use speclens_schema::{
+    dialect::clawspec::config::{Backend, Config, Observability},
+    evidence::Address,
+};
 
 use crate::{
     clock::Clock,
@@ -123,9 +126,8 @@ impl Gateway {
     /// The address at which another one is reached: what is asked of the gateway is asked of the script in its place.
     pub fn reached(&self, address: &str) -> String {
         let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
-        let rest = playing.and_then(|playing| address.strip_prefix(&playing.of));
-        match rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?'])) {
-            Some(rest) => format!("{}{rest}", self.base_url),
+        match playing.filter(|playing| is_below(address, &playing.of)) {
+            Some(playing) => format!("{}{}", self.base_url, &address[playing.of.len()..]),
             None => address.to_owned(),
         }
     }
@@ -149,16 +151,25 @@ impl Gateway {
 
     /// The same without a name and a password in it.
     pub fn shown_url(&self, path: &str) -> String {
-        let address = self.url(path);
-        match Url::parse(&address) {
-            Ok(mut url) => {
-                // An address without a host has no names to remove.
-                let _ = url.set_username("");
-                let _ = url.set_password(None);
-                url.to_string()
-            }
-            Err(_) => address,
+        nameless(self.url(path))
+    }
+
+    /// An address, or that of a place at the gateway, without a name and a password in it.
+    pub fn shown_address(&self, address: &Address) -> String {
+        match address {
+            Address::Gateway(path) => self.shown_url(path),
+            Address::Url(address) => nameless(address.clone()),
         }
+    }
+
+    /// The path, as people know it, of the script that answers at an address in place of the gateway.
+    pub fn script_for(&self, address: &Address) -> Option<&str> {
+        let script = self.script.as_ref()?;
+        let is_there = match address {
+            Address::Gateway(_) => true,
+            Address::Url(address) => is_below(address, &self.base_url),
+        };
+        is_there.then_some(script.name.as_str())
     }
 
     /// What authorizes a request. It is never shown, and never recorded.
@@ -169,6 +180,24 @@ impl Gateway {
     /// The variable or the key that it comes from.
     pub fn token_from(&self) -> Option<&'static str> {
         self.token.as_ref().map(|token| token.source)
+    }
+}
+
+/// Whether an address is a place at the gateway with this one.
+fn is_below(address: &str, base_url: &str) -> bool {
+    address.strip_prefix(base_url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+}
+
+/// An address without a name and a password in it.
+fn nameless(address: String) -> String {
+    match Url::parse(&address) {
+        Ok(mut url) => {
+            // An address without a host has no names to remove.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.to_string()
+        }
+        Err(_) => address,
     }
 }
 

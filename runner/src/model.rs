@@ -19,7 +19,7 @@ use std::{fmt, future::Future, pin::Pin};
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, ToolCall, Usage};
 
-pub use price::PRICES_OF;
+pub use price::{PriceSource, Quote};
 pub use provider::EntryFault;
 pub(crate) use provider::is_loopback;
 pub use registry::{Description, KeyState, Models};

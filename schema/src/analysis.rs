@@ -16,7 +16,10 @@ use std::{
 use rustc_hash::FxHasher;
 
 use crate::{
-    dialect::{Dialect, clawspec, cli_bench, kindlm, other_names},
+    dialect::{
+        Dialect, Gates,
+        format::{Facts, Format, Lower},
+    },
     directive,
     document::{Block, Document, NodeRef, Pointer, Shape, parallel},
     faults,
@@ -60,23 +63,6 @@ struct Findings {
     problems: Vec<Problem>,
     /// What an item says about names, for what lies between items.
     facts: Option<Facts>,
-}
-
-/// What an item says that matters to others.
-enum Facts {
-    KindLm(Box<kindlm::lint::TestFacts>),
-    CliBench(Box<cli_bench::facts::ItemFacts>),
-    ClawSpec(Box<clawspec::lint::ItemFacts>),
-}
-
-/// What a case needs to know of the rest of its file.
-#[derive(Debug)]
-enum RootContext {
-    KindLm(kindlm::lower::RootContext),
-    CliBench(cli_bench::lower::RootContext),
-    ClawSpec(clawspec::lower::RootContext),
-    /// The file holds no cases.
-    None,
 }
 
 impl Analyzer {
@@ -151,40 +137,16 @@ impl Analyzer {
                 }
             }
         }
-        let facts = items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?)));
-        match self.file.dialect() {
-            None if self.file == SpecFile::Script => script::lint::lint(root, files, problems),
-            None if self.file == SpecFile::Gateway => gateway_script::lint::lint(root, problems),
-            None => {}
-            Some(Dialect::KindLm) => {
-                use kindlm::lint;
-                problems.extend(lint::lint_root(root));
-                let tests = facts.filter_map(|(start, facts)| match facts {
-                    Facts::KindLm(facts) => Some((start, &**facts)),
-                    Facts::CliBench(_) | Facts::ClawSpec(_) => None,
-                });
-                problems.extend(lint::lint_relations(&lint::root_facts(root), &tests.collect::<Vec<_>>()));
-                lint::cure(root, problems);
-            }
-            Some(Dialect::CliBench) => {
-                use cli_bench::lint;
-                let items = facts.filter_map(|(start, facts)| match facts {
-                    Facts::CliBench(facts) => Some((start, &**facts)),
-                    Facts::KindLm(_) | Facts::ClawSpec(_) => None,
-                });
-                let mut report = Report::default();
-                lint::report_relations(self.file, root, &items.collect::<Vec<_>>(), files, &mut report);
-                problems.extend(report.resolve(false).problems(root));
-            }
-            Some(Dialect::ClawSpec) => {
-                use clawspec::lint;
-                lint::lint_root(self.file, root, files, problems);
-                let items = facts.filter_map(|(start, facts)| match facts {
-                    Facts::ClawSpec(facts) => Some((start, &**facts)),
-                    Facts::KindLm(_) | Facts::CliBench(_) => None,
-                });
-                problems.extend(lint::lint_relations(self.file, root, &items.collect::<Vec<_>>(), files));
-            }
+        let facts: Vec<(usize, &Facts)> =
+            items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
+        if let Some(format) = self.format() {
+            format.lint_root(self.file, root, files, problems);
+            format.lint_relations(self.file, root, &facts, files, problems);
+            format.fix_across(root, problems);
+        } else if self.file == SpecFile::Script {
+            script::lint::lint(root, files, problems);
+        } else if self.file == SpecFile::Gateway {
+            gateway_script::lint::lint(root, problems);
         }
         rewrite::cure_across(root, problems);
     }
@@ -252,48 +214,19 @@ impl Analyzer {
                 }
             }
         }
-        match (self.file.dialect(), definition) {
-            (Some(Dialect::ClawSpec), Definition::Root(file)) => {
-                clawspec::lint::report_root(file, node, files, &mut report);
-            }
-            (Some(Dialect::CliBench), Definition::Root(file)) => {
-                cli_bench::lint::report_root(file, node, files, &mut report);
-            }
-            (Some(Dialect::CliBench), Definition::Item(file, list)) => {
-                cli_bench::lint::report_item(file, list, node, files, &mut report);
-            }
-            (Some(Dialect::ClawSpec), Definition::Item(..)) => {}
-            (Some(Dialect::KindLm) | None, _) => {}
+        if let Some(format) = self.format() {
+            format.report(node, definition, files, &mut report);
         }
         let mut problems = report.resolve(is_damaged(node)).problems(node);
-        match self.file.dialect() {
-            Some(Dialect::CliBench) => other_names::lint(node, definition, &mut problems),
-            Some(Dialect::KindLm) => {
-                other_names::lint(node, definition, &mut problems);
-                kindlm::lint::refine(node, definition, &mut problems);
-            }
-            None | Some(Dialect::ClawSpec) => {}
+        if let Some(format) = self.format() {
+            format.refine(node, definition, &mut problems);
         }
         problems
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
         let mut problems = self.validate(item, Definition::Item(self.file, list), files);
-        let facts = match self.file.dialect() {
-            Some(Dialect::KindLm) if self.file.case_list() == Some(list) => {
-                problems.extend(kindlm::lint::lint_test(item, files));
-                Some(Facts::KindLm(Box::new(kindlm::lint::test_facts(item))))
-            }
-            None | Some(Dialect::KindLm) => None,
-            Some(Dialect::CliBench) => {
-                problems.extend(cli_bench::lint::lint_item(self.file, list, item));
-                cli_bench::facts::item_facts(self.file, list, item, files).map(Box::new).map(Facts::CliBench)
-            }
-            Some(Dialect::ClawSpec) => {
-                clawspec::lint::lint_item(self.file, list, item, files, &mut problems);
-                clawspec::lint::item_facts(self.file, list, item, files).map(Box::new).map(Facts::ClawSpec)
-            }
-        };
+        let facts = self.format().and_then(|format| format.lint_item(self.file, list, item, files, &mut problems));
         Findings { problems, facts }
     }
 
@@ -307,7 +240,7 @@ impl Analyzer {
     /// counts all the same, since a claim that is not understood does not become one by that.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files, settings);
-        let mut suite = self.lower_root(document, &context, files, settings);
+        let mut suite = self.lower_root(document, context.as_deref(), files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
         let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
@@ -317,51 +250,52 @@ impl Analyzer {
             let (is_refused, doubts) = errors.within(&(0..document.text().len_bytes() + 1));
             suite.cases = suite.cases.into_iter().map(|case| doubted(case, is_refused, &doubts)).collect();
         }
-        suite.cases.extend(self.cases(document, files, &context, &errors));
+        if let Some(context) = &context {
+            suite.cases.extend(self.cases(document, files, &**context, &errors));
+        }
         with_inputs(suite, files)
     }
 
     /// The suite with no test but the one around an offset: what can be said about it costs no more.
     pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
         let context = self.context(document, files, &Settings::default());
-        let mut suite = self.lower_root(document, &context, files, &Settings::default());
+        let mut suite = self.lower_root(document, context.as_deref(), files, &Settings::default());
         let place = document.pointer_at(offset);
         let item = self.file.case_list().zip(document.root()).and_then(|(list, root)| {
             let at = Definition::list_at(list);
-            let index = place.below(&at)?.steps().next()?.parse().ok()?;
+            let index = place.below(&at)?.steps().next()?.index()?;
             Some((Definition::list_in(root, list)?.item_at(index)?, at.index(index)))
         });
-        if let Some((item, at)) = item {
-            suite.cases.extend(lower_item(item, &at, &context, files).into_iter().map(Arc::new));
+        if let Some(((item, at), context)) = item.zip(context) {
+            suite.cases.extend(context.cases(item, &at, files).into_iter().map(Arc::new));
         }
         with_inputs(suite, files)
     }
 
-    fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
-        match self.file.dialect() {
-            None => RootContext::None,
-            Some(Dialect::KindLm) => RootContext::KindLm(kindlm::lower::RootContext::of(document, files, settings)),
-            Some(Dialect::CliBench) => {
-                RootContext::CliBench(cli_bench::lower::RootContext::of(self.file, document, files))
-            }
-            Some(Dialect::ClawSpec) => {
-                RootContext::ClawSpec(clawspec::lower::RootContext::of(self.file, document, files, settings))
-            }
-        }
+    fn format(&self) -> Option<&'static dyn Format> {
+        self.file.dialect().map(Dialect::format)
+    }
+
+    fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Option<Box<dyn Lower>> {
+        Some(self.format()?.lower(self.file, document, files, settings))
     }
 
     /// Everything of a suite but the cases of its list.
-    fn lower_root(&self, document: &Document, context: &RootContext, files: &dyn Files, settings: &Settings) -> Suite {
+    fn lower_root(
+        &self,
+        document: &Document,
+        context: Option<&dyn Lower>,
+        files: &dyn Files,
+        settings: &Settings,
+    ) -> Suite {
         match context {
-            RootContext::KindLm(context) => kindlm::lower::lower_root(document, context, settings.thresholds.pass_rate),
-            RootContext::CliBench(context) => cli_bench::lower::lower_root(self.file, document, context, settings),
-            RootContext::ClawSpec(context) => clawspec::lower::lower_root(self.file, document, context, files),
+            Some(context) => context.suite(self.file, document, files, settings),
             // Settings and scripts are of no format, and there is nothing in them to run.
-            RootContext::None => Suite {
+            None => Suite {
                 dialect: self.file.serves().unwrap_or(Dialect::KindLm),
                 name: None,
                 cases: Vec::new(),
-                gates: crate::dialect::Gates::None,
+                gates: Gates::default(),
                 concurrency: 1,
                 inputs: Inputs::new(),
                 scaffolds: Default::default(),
@@ -373,7 +307,7 @@ impl Analyzer {
         &self,
         document: &Document,
         files: &dyn Files,
-        context: &RootContext,
+        context: &dyn Lower,
         errors: &Errors<'_>,
     ) -> Vec<Arc<Case>> {
         let mut hasher = DefaultHasher::new();
@@ -385,8 +319,7 @@ impl Analyzer {
         let mut lowered_items = Vec::new();
         for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
             let at = list.index(index);
-            let lower =
-                || -> Vec<Arc<Case>> { lower_item(item, &at, context, files).into_iter().map(Arc::new).collect() };
+            let lower = || -> Vec<Arc<Case>> { context.cases(item, &at, files).into_iter().map(Arc::new).collect() };
             let (extent, lowered) = match own_block(document, item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
@@ -426,15 +359,6 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
         }
     }
     suite
-}
-
-fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
-    match context {
-        RootContext::KindLm(context) => vec![kindlm::lower::lower_test(item, at.clone(), context, files)],
-        RootContext::CliBench(context) => cli_bench::lower::lower_item(item, at, context, files),
-        RootContext::ClawSpec(context) => clawspec::lower::lower_item(item, at, context, files),
-        RootContext::None => Vec::new(),
-    }
 }
 
 impl Findings {

@@ -3,22 +3,28 @@
 pub mod clawspec;
 pub mod cli_bench;
 mod count;
+pub(crate) mod format;
 pub mod kindlm;
 mod lenient;
 pub(crate) mod other_names;
 
 pub use crate::document::ScalarRules;
 pub use count::Count;
+pub use format::Gate;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Pointer,
-    evidence::{Concealed, Evidence, Usage},
+    evidence::Evidence,
     mask::Secrets,
     problem::Severity,
     suite::Subject,
     verdict::{Status, Verdict},
 };
+
+use format::Format;
 
 /// A format of test specs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -34,113 +40,61 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    pub(crate) fn format(self) -> &'static dyn Format {
+        match self {
+            Dialect::KindLm => &kindlm::KindLm,
+            Dialect::CliBench => &cli_bench::CliBench,
+            Dialect::ClawSpec => &clawspec::ClawSpec,
+        }
+    }
+
     /// Returns how bad it is that the program the format comes from rejects a file, or reads it differently: bad where only
     /// that program can run it, and worth a hint where speclens runs it.
     pub fn upstream_severity(self) -> Severity {
-        match self {
-            Dialect::KindLm => Severity::Hint,
-            Dialect::CliBench | Dialect::ClawSpec => Severity::Warning,
-        }
+        self.format().upstream_severity()
     }
 
     /// The format's name as reports write it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Dialect::KindLm => "kindlm",
-            Dialect::CliBench => "cli-bench",
-            Dialect::ClawSpec => "clawspec",
-        }
+        self.format().name()
     }
 
     /// Returns the name of the program that the format comes from, as messages write it.
     pub fn program(self) -> &'static str {
-        match self {
-            Dialect::KindLm => "KindLM",
-            Dialect::CliBench => "cli-bench",
-            Dialect::ClawSpec => "ClawSpec",
-        }
+        self.format().program()
     }
 
     /// Returns the key that names a case.
     pub fn name_key(self) -> &'static str {
-        match self {
-            Dialect::KindLm | Dialect::ClawSpec => "name",
-            Dialect::CliBench => "id",
-        }
+        self.format().name_key()
     }
 
     /// Puts stars in place of secrets, before anything is judged, recorded or shown. What is masked already stays so.
     pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
-        if secrets.is_empty() {
-            return;
-        }
-        evidence.mask_observed(secrets);
-        if let Some(error) = &mut evidence.error {
-            error.message = secrets.mask(&error.message);
-        }
-        let Some(ran) = &mut evidence.command else { return };
-        for capture in std::iter::once(&mut ran.command).chain(&mut ran.stderr) {
-            if let Some(masked) = secrets.mask_capture(capture) {
-                *capture = masked;
-            }
-        }
-        if let Some(stdout) = &mut ran.stdout
-            && let Some(mut masked) = secrets.mask_capture(stdout)
-        {
-            let concealed = match self {
-                Dialect::KindLm => kindlm::protocol::concealed(stdout, &masked),
-                // Nothing is reported in the output.
-                Dialect::CliBench | Dialect::ClawSpec => Concealed::Nothing,
-            };
-            masked.concealed = concealed.max(stdout.concealed);
-            *stdout = masked;
-        }
+        evidence.mask(secrets, |written, masked| self.format().concealed(written, masked));
     }
 
     /// Reads what a run wrote by the format's protocol. Recordings hold only the raw streams, so this is done
     /// after a run, and again whenever a recording is read.
     pub fn interpret(self, evidence: &mut Evidence) {
-        match self {
-            Dialect::KindLm => evidence.output = evidence.stdout().map(kindlm::protocol::interpret),
-            // Nothing is reported in the output.
-            Dialect::CliBench | Dialect::ClawSpec => return,
-        }
-        // A command has no price: the format counts it as nothing.
-        let ran = evidence.exit().is_some();
-        if ran && evidence.usage.is_none() {
-            evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
-        }
+        self.format().interpret(evidence);
     }
 
     /// Returns whether what a test leaves running in the background serves the tests that follow: a KindLM test may start the
     /// server that later tests talk to. Elsewhere each test starts from its own setup.
     pub fn keeps_background(self) -> bool {
-        match self {
-            Dialect::KindLm => true,
-            Dialect::CliBench | Dialect::ClawSpec => false,
-        }
+        self.format().keeps_background()
     }
 
     /// How plain scalars are read.
     pub fn scalar_rules(self) -> ScalarRules {
-        match self {
-            Dialect::KindLm => ScalarRules::Yaml12,
-            Dialect::CliBench => ScalarRules::Yaml12Merging,
-            Dialect::ClawSpec => ScalarRules::Yaml11,
-        }
+        self.format().scalar_rules()
     }
 }
 
-/// The conditions that a suite puts on its whole run.
-#[derive(Clone, Debug)]
-pub enum Gates {
-    /// KindLM's `gates`.
-    KindLm(Box<kindlm::Gates>),
-    /// cli-bench's `thresholds`.
-    CliBench(Box<cli_bench::Gates>),
-    /// The format has none.
-    None,
-}
+/// The conditions that a suite puts on its whole run. A format that has none has no gates to evaluate.
+#[derive(Clone, Debug, Default)]
+pub struct Gates(Option<Arc<dyn Gate>>);
 
 /// What gates look at: the runs of one case, by subject.
 #[derive(Clone, Debug)]
@@ -188,7 +142,7 @@ pub struct GateOutcome {
 }
 
 /// What the gates make of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateReport {
     /// Every gate, in the format's order.
     pub gates: Vec<GateOutcome>,
@@ -197,30 +151,24 @@ pub struct GateReport {
 }
 
 impl Gates {
+    /// The gates of a format.
+    pub fn of(gates: impl Gate + 'static) -> Gates {
+        Gates(Some(Arc::new(gates)))
+    }
+
     /// Judges a finished run.
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        match self {
-            Gates::KindLm(gates) => gates.evaluate(cases),
-            Gates::CliBench(gates) => gates.evaluate(cases),
-            Gates::None => GateReport { gates: Vec::new(), rescued: false },
-        }
+        self.0.as_ref().map(|gates| gates.evaluate(cases)).unwrap_or_default()
     }
 
     /// Returns whether the gate over the attempts of a subject's model has an answer that no further attempt can change:
     /// `made` counts those that were made, of so many that are planned. `false` where no gate is only about them.
     pub fn is_decided(&self, subject: &Subject, made: Count, planned: usize) -> bool {
-        match self {
-            Gates::CliBench(gates) => subject.model_id().is_some_and(|model| gates.is_decided(model, made, planned)),
-            // They measure averages, which any attempt moves.
-            Gates::KindLm(_) | Gates::None => false,
-        }
+        self.0.as_ref().is_some_and(|gates| gates.is_decided(subject, made, planned))
     }
 
     /// Returns whether such a gate exists.
     pub fn can_be_decided(&self, subject: &Subject) -> bool {
-        match self {
-            Gates::CliBench(gates) => subject.model_id().is_some_and(|model| gates.can_be_decided(model)),
-            Gates::KindLm(_) | Gates::None => false,
-        }
+        self.0.as_ref().is_some_and(|gates| gates.can_be_decided(subject))
     }
 }

@@ -1,264 +1,28 @@
 //! The JSON Schema (2020-12) of each kind of file, generated from the types. It validates here, and in any
 //! other tool: the committed copies stand in `schema/json/`.
 
-use std::sync::OnceLock;
-
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform, transform::transform_subschemas,
 };
 use serde_json::{Value, json};
 
-use crate::{
-    dialect::{Dialect, ScalarRules, clawspec, cli_bench, kindlm},
-    gateway_script::GatewayScript,
-    problem::Code,
-    script::Script,
-    settings::Settings,
-};
+use crate::{problem::Code, settings::Settings};
+
+pub use crate::spec_file::SpecFile;
 
 /// How the `$id` of every schema begins: a name, not an address.
 pub const BASE: &str = "urn:speclens:schema";
 
-/// A kind of file that has a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpecFile {
-    /// A suite: `kindlm.yaml`.
-    KindLm,
-    /// The settings of a workspace: `speclens.yaml`.
-    Settings,
-    /// A suite: `cli-bench.yaml`.
-    CliBench,
-    /// A list of tasks that a `cli-bench.yaml` names.
-    CliBenchTasks,
-    /// A scenario contract: `tests/scenarios.yaml`.
-    ClawSpecScenarios,
-    /// A handoff contract: `tests/handoffs/*.yaml`.
-    ClawSpecHandoff,
-    /// A pipeline contract: `tests/pipeline.yaml`.
-    ClawSpecPipeline,
-    /// The settings of a ClawSpec workspace: `clawspec.yaml`.
-    ClawSpec,
-    /// What is covered by contracts: `coverage-ledger.yaml`.
-    ClawSpecLedger,
-    /// What earlier runs measured: `tests/baselines.yaml`.
-    ClawSpecBaselines,
-    /// A scripted model: `NAME.script.yaml`.
-    Script,
-    /// A scripted gateway: `NAME.gateway.yaml`.
-    Gateway,
+/// The schema of the settings, whose severities are set by code.
+pub(crate) fn settings_schema(file: SpecFile) -> Value {
+    let mut schema = generate::<Settings>(file);
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
+    schema
 }
 
-impl SpecFile {
-    /// Every kind, in the order in which the reference has them.
-    pub const ALL: &'static [SpecFile] = &[
-        SpecFile::KindLm,
-        SpecFile::CliBench,
-        SpecFile::CliBenchTasks,
-        SpecFile::ClawSpecScenarios,
-        SpecFile::ClawSpecHandoff,
-        SpecFile::ClawSpecPipeline,
-        SpecFile::ClawSpec,
-        SpecFile::ClawSpecLedger,
-        SpecFile::ClawSpecBaselines,
-        SpecFile::Script,
-        SpecFile::Gateway,
-        SpecFile::Settings,
-    ];
-
-    /// The format that the file belongs to; none for what is our own.
-    pub fn dialect(self) -> Option<Dialect> {
-        match self {
-            SpecFile::KindLm => Some(Dialect::KindLm),
-            SpecFile::Settings | SpecFile::Script | SpecFile::Gateway => None,
-            SpecFile::CliBench | SpecFile::CliBenchTasks => Some(Dialect::CliBench),
-            SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => Some(Dialect::ClawSpec),
-        }
-    }
-
-    /// The format of the suites that it belongs to: its own, or that of the suites that it plays a part for.
-    pub fn serves(self) -> Option<Dialect> {
-        match self {
-            SpecFile::Script => Some(Dialect::CliBench),
-            SpecFile::Gateway => Some(Dialect::ClawSpec),
-            SpecFile::KindLm
-            | SpecFile::Settings
-            | SpecFile::CliBench
-            | SpecFile::CliBenchTasks
-            | SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => self.dialect(),
-        }
-    }
-
-    /// How plain scalars are read.
-    pub fn scalar_rules(self) -> ScalarRules {
-        self.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules)
-    }
-
-    /// The key of the top-level list whose items are the cases; the empty key where the root is that list.
-    pub fn case_list(self) -> Option<&'static str> {
-        match self {
-            SpecFile::KindLm => Some("tests"),
-            SpecFile::CliBench => Some("tasks"),
-            SpecFile::CliBenchTasks => Some(""),
-            SpecFile::ClawSpecScenarios => Some("scenarios"),
-            SpecFile::Settings
-            | SpecFile::Script
-            | SpecFile::Gateway
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => None,
-        }
-    }
-
-    /// The key that names a case.
-    pub fn name_key(self) -> &'static str {
-        self.dialect().map_or("name", Dialect::name_key)
-    }
-
-    /// Whether it holds cases of a suite that another file makes.
-    pub fn is_part(self) -> bool {
-        self == SpecFile::CliBenchTasks
-    }
-
-    /// Whether it holds cases.
-    pub fn has_cases(self) -> bool {
-        match self {
-            SpecFile::KindLm
-            | SpecFile::CliBench
-            | SpecFile::CliBenchTasks
-            | SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline => true,
-            SpecFile::Settings
-            | SpecFile::Script
-            | SpecFile::Gateway
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => false,
-        }
-    }
-
-    /// The files that are of this kind by name and place, as globs. A list of tasks is one because a suite names it.
-    /// The server decides by [`crate::kind::detect`], which looks at the content as well.
-    pub fn file_patterns(self) -> &'static [&'static str] {
-        match self {
-            SpecFile::KindLm => &["**/kindlm.yaml", "**/kindlm.yml"],
-            SpecFile::Settings => &["**/speclens.yaml"],
-            SpecFile::Script => &["**/*.script.yaml"],
-            SpecFile::Gateway => &["**/*.gateway.yaml"],
-            SpecFile::CliBench => &["**/cli-bench.yaml", "**/cli-bench.yml"],
-            SpecFile::CliBenchTasks => &[],
-            SpecFile::ClawSpecScenarios => &["**/tests/scenarios.yaml"],
-            SpecFile::ClawSpecHandoff => &["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"],
-            SpecFile::ClawSpecPipeline => {
-                &["**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml"]
-            }
-            SpecFile::ClawSpec => &["**/clawspec.yaml"],
-            SpecFile::ClawSpecLedger => &["**/coverage-ledger.yaml"],
-            SpecFile::ClawSpecBaselines => &["**/tests/baselines.yaml"],
-        }
-    }
-
-    /// The word that stands for the kind on the command line, and in the name of its schema.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            SpecFile::KindLm => "kindlm",
-            SpecFile::Settings => "speclens",
-            SpecFile::Script => "script",
-            SpecFile::Gateway => "gateway",
-            SpecFile::CliBench => "cli-bench",
-            SpecFile::CliBenchTasks => "cli-bench-tasks",
-            SpecFile::ClawSpecScenarios => "clawspec-scenarios",
-            SpecFile::ClawSpecHandoff => "clawspec-handoff",
-            SpecFile::ClawSpecPipeline => "clawspec-pipeline",
-            SpecFile::ClawSpec => "clawspec",
-            SpecFile::ClawSpecLedger => "clawspec-ledger",
-            SpecFile::ClawSpecBaselines => "clawspec-baselines",
-        }
-    }
-
-    /// The kind with this word.
-    pub fn parse(word: &str) -> Option<SpecFile> {
-        SpecFile::ALL.iter().copied().find(|file| file.as_str() == word)
-    }
-
-    /// What the schema is called.
-    pub fn title(self) -> &'static str {
-        match self {
-            SpecFile::KindLm => "KindLM suite",
-            SpecFile::Settings => "speclens settings",
-            SpecFile::Script => "scripted model",
-            SpecFile::Gateway => "scripted gateway",
-            SpecFile::CliBench => "cli-bench suite",
-            SpecFile::CliBenchTasks => "cli-bench tasks",
-            SpecFile::ClawSpecScenarios => "ClawSpec scenarios",
-            SpecFile::ClawSpecHandoff => "ClawSpec handoff",
-            SpecFile::ClawSpecPipeline => "ClawSpec pipeline",
-            SpecFile::ClawSpec => "ClawSpec settings",
-            SpecFile::ClawSpecLedger => "ClawSpec coverage ledger",
-            SpecFile::ClawSpecBaselines => "ClawSpec baselines",
-        }
-    }
-
-    /// The schema.
-    pub fn schema(self) -> &'static Value {
-        static SCHEMAS: PerFile<Value> = PerFile::new();
-        SCHEMAS.get(self, || match self {
-            SpecFile::KindLm => generate::<kindlm::config::Config>(self),
-            SpecFile::Settings => {
-                let mut schema = generate::<Settings>(self);
-                let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-                schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
-                schema
-            }
-            SpecFile::Script => generate::<Script>(self),
-            SpecFile::Gateway => generate::<GatewayScript>(self),
-            SpecFile::CliBench => generate::<cli_bench::config::Config>(self),
-            SpecFile::CliBenchTasks => generate::<cli_bench::tasks::Tasks>(self),
-            SpecFile::ClawSpecScenarios => generate::<clawspec::scenarios::ScenarioContract>(self),
-            SpecFile::ClawSpecHandoff => generate::<clawspec::handoff::HandoffContract>(self),
-            SpecFile::ClawSpecPipeline => generate::<clawspec::pipeline::PipelineContract>(self),
-            SpecFile::ClawSpec => generate::<clawspec::config::Config>(self),
-            SpecFile::ClawSpecLedger => generate::<clawspec::ledger::CoverageLedger>(self),
-            SpecFile::ClawSpecBaselines => generate::<clawspec::baselines::Baselines>(self),
-        })
-    }
-
-    /// The schema as the text of its committed copy.
-    pub fn schema_text(self) -> String {
-        let mut text = serde_json::to_string_pretty(self.schema()).expect("a schema is JSON");
-        text.push('\n');
-        text
-    }
-}
-
-/// Something that is made once for each kind of file, and only for those that are met.
-pub(crate) struct PerFile<T>([OnceLock<T>; SpecFile::ALL.len()]);
-
-impl<T> PerFile<T> {
-    /// Nothing made yet.
-    pub(crate) const fn new() -> PerFile<T> {
-        PerFile([const { OnceLock::new() }; SpecFile::ALL.len()])
-    }
-
-    /// What belongs to a kind of file.
-    pub(crate) fn get(&self, file: SpecFile, make: impl FnOnce() -> T) -> &T {
-        self.0[file as usize].get_or_init(make)
-    }
-}
-
-fn generate<T: JsonSchema>(file: SpecFile) -> Value {
+/// Generates the schema of a kind of file from its type.
+pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with_transform(RecursiveTransform(drop_number_formats))
         .with_transform(drop_null)

@@ -10,12 +10,10 @@
 //! editors (the `speclens` crate does), or make things happen (`speclens-runner` does).
 
 pub mod analysis;
-pub mod check;
 pub mod cure;
 pub mod dialect;
 pub mod directive;
 pub mod doubt;
-pub mod evidence;
 pub mod faults;
 pub mod files;
 mod finding;
@@ -23,7 +21,6 @@ pub mod gateway_script;
 pub mod json_schema;
 pub mod judge;
 pub mod kind;
-pub mod mask;
 mod new_file;
 pub mod problem;
 pub mod reference;
@@ -32,12 +29,12 @@ pub mod rules;
 pub mod script;
 pub mod settings;
 pub mod shape;
+mod spec_file;
 mod spot;
 pub mod suite;
 pub mod template;
-pub mod trace;
 pub mod validate;
-pub mod verdict;
 pub mod words;
 
+pub use speclens_judge::{check, evidence, mask, trace, verdict};
 pub use speclens_yaml as document;

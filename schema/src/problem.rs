@@ -351,7 +351,7 @@ impl Problem {
 /// item.
 pub(crate) fn by_item(list: &Pointer, problems: &mut Vec<Problem>) -> BTreeMap<usize, Vec<Problem>> {
     let mut items: BTreeMap<usize, Vec<Problem>> = BTreeMap::new();
-    let item = |problem: &Problem| problem.at.below(list)?.steps().next()?.parse::<usize>().ok();
+    let item = |problem: &Problem| problem.at.below(list)?.steps().next()?.index();
     for problem in std::mem::take(problems) {
         match item(&problem) {
             Some(index) => items.entry(index).or_default().push(problem),

@@ -16,7 +16,7 @@ pub fn reference() -> String {
     let mut out =
         String::from("# Reference\n\nMade from the types in `schema/src`: edit their doc comments, not this file.\n\n");
     for file in SpecFile::ALL {
-        let heading = heading(*file);
+        let heading = file.heading();
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
     }
     write(&mut out, format_args!("- [{TEMPLATES}](#{})\n- [Problems](#problems)\n", anchor(TEMPLATES)));
@@ -50,7 +50,7 @@ fn templates(out: &mut String) {
         }
         out.push_str("\n| variable | value | in |\n|---|---|---|\n");
         for variable in filling.variables {
-            let files: Vec<String> = variable.files.iter().map(|file| heading(*file)).collect();
+            let files: Vec<String> = variable.files.iter().map(|file| file.heading()).collect();
             write(out, format_args!("| `{{{{{}}}}}` | {} | {} |\n", variable.name, variable.docs, files.join(", ")));
         }
     }
@@ -67,7 +67,7 @@ pub fn line_of(
 ) -> Option<usize> {
     let lines: Vec<&str> = reference.lines().collect();
     let find = |from: usize, wanted: &str| Some(from + lines.get(from..)?.iter().position(|line| *line == wanted)?);
-    let section = find(0, &format!("## {}", heading(file)))?;
+    let section = find(0, &format!("## {}", file.heading()))?;
     let end =
         lines[section + 1..].iter().position(|line| line.starts_with("## ")).map_or(lines.len(), |at| section + 1 + at);
     // What several files or places share is written once: under the first of the places that end alike.
@@ -115,7 +115,7 @@ pub fn field_page(name: &str, shape: &Shape) -> String {
 /// `told` are the definitions of each format that are written already, by their names and by their docs.
 fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static str)>, out: &mut String) {
     let root = Shape::of(file);
-    write(out, format_args!("\n## {}\n\n{}\n", heading(file), root.docs().unwrap_or_default()));
+    write(out, format_args!("\n## {}\n\n{}\n", file.heading(), root.docs().unwrap_or_default()));
     // What an earlier file of the same format has is not written again.
     let mut own: HashSet<&'static str> =
         told.iter().filter(|(dialect, _)| *dialect == file.dialect()).map(|(_, name)| *name).collect();
@@ -127,23 +127,6 @@ fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static 
         None => mapping(&root, "", &mut own, out),
     }
     told.extend(own.into_iter().map(|name| (file.dialect(), name)));
-}
-
-/// What a kind of file is called: its name, or where it has none what it is.
-fn heading(file: SpecFile) -> String {
-    match file {
-        SpecFile::KindLm | SpecFile::Settings | SpecFile::CliBench | SpecFile::ClawSpec => {
-            format!("`{}.yaml`", file.as_str())
-        }
-        SpecFile::Script => "`NAME.script.yaml`".to_owned(),
-        SpecFile::Gateway => "`NAME.gateway.yaml`".to_owned(),
-        SpecFile::CliBenchTasks
-        | SpecFile::ClawSpecScenarios
-        | SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpecPipeline
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines => file.title().to_owned(),
-    }
 }
 
 /// The anchor that viewers of Markdown give a heading.

@@ -144,7 +144,7 @@ pub(crate) fn comment(root: NodeRef<'_>, at: &Pointer) -> Option<Vec<Edit>> {
             (entry(parent, &last)?, parent.entries().count())
         }
         Shape::Sequence => {
-            let node = parent.item_at(last.parse().ok()?)?;
+            let node = parent.item_at(at.last_step()?.index()?)?;
             if has_anchor(node) {
                 return None;
             }
@@ -269,7 +269,7 @@ pub(crate) fn with_value(fixes: &mut [Fix], key: &str, value: &str) {
 fn cure_repetition(root: NodeRef<'_>, problem: &mut Problem) {
     let place = |at: &Pointer| {
         let item = at.parent()?;
-        Some((item.parent()?, item.last()?.parse().ok()?))
+        Some((item.parent()?, item.last_step()?.index()?))
     };
     let fix = problem.related.first().filter(|first| first.file.is_none()).and_then(|first| {
         let ((list, second), (other, first)) = (place(&problem.at)?, place(&first.at)?);

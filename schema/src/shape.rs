@@ -12,7 +12,7 @@ mod written;
 use serde_json::{Map, Value};
 
 use crate::{
-    document::{NodeRef, Pointer},
+    document::{NodeRef, Pointer, Step},
     json_schema::SpecFile,
 };
 
@@ -128,34 +128,39 @@ impl Shape {
         let mut shape = self.at(node);
         let mut node = node;
         for step in pointer.steps() {
-            let below = node.and_then(|node| node.find(&Pointer::root().key(&step)));
+            let below = node.and_then(|node| node.find(&Pointer::root().step(&step)));
             shape = shape.member(&step)?.at(below);
             node = below;
         }
         Some(shape)
     }
 
-    /// The member of a mapping, or the item of a list. `node` stands where this shape does.
-    pub fn step(&self, step: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
-        let below = node.and_then(|node| node.find(&Pointer::root().key(step)));
+    /// The member of a mapping. `node` is where this shape is.
+    pub fn step(&self, key: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
+        self.step_to(&Step::Key(key.into()), node)
+    }
+
+    /// The member of a mapping, or the item of a list. `node` is where this shape is.
+    pub fn step_to(&self, step: &Step<'_>, node: Option<NodeRef<'_>>) -> Option<Shape> {
+        let below = node.and_then(|node| node.find(&Pointer::root().step(step)));
         Some(self.at(node).member(step)?.at(below))
     }
 
-    /// The member of a mapping, or the item of a list, by the branches that are chosen already; `below` is the
-    /// node that stands there.
-    pub fn child(&self, step: &str, below: Option<NodeRef<'_>>) -> Option<Shape> {
-        Some(self.member(step)?.at(below))
+    /// The member of a mapping, by the branches that are chosen already; `below` is its node.
+    pub fn child(&self, key: &str, below: Option<NodeRef<'_>>) -> Option<Shape> {
+        Some(self.member(&Step::Key(key.into()))?.at(below))
     }
 
     /// The member of a mapping, or the item of a list, by the branches that are chosen.
-    fn member(&self, step: &str) -> Option<Shape> {
+    fn member(&self, step: &Step<'_>) -> Option<Shape> {
         let own = |keyword: &str| self.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
+        let key = step.text();
         let mut found: Vec<&'static Value> =
-            own("properties").into_iter().filter_map(|properties| properties.get(step)).collect();
+            own("properties").into_iter().filter_map(|properties| properties.get(&*key)).collect();
         if found.is_empty() {
             found = own("additionalProperties").into_iter().filter(|schema| schema.is_object()).collect();
         }
-        if found.is_empty() && step.parse::<usize>().is_ok() {
+        if found.is_empty() && step.index().is_some() {
             found = own("items");
         }
         if found.is_empty() {
@@ -391,7 +396,7 @@ impl Shape {
             let closed = shape.keyword("propertyNames").and_then(|schema| schema.get("enum")?.as_array());
             let mut names = written.chain(closed.into_iter().flatten().filter_map(Value::as_str));
             let key = names.find(|key| *key == name)?;
-            shape.member(name).filter(|member| member.keyword("deprecated").is_none()).map(|member| (key, member))
+            shape.child(name, None).filter(|member| member.keyword("deprecated").is_none()).map(|member| (key, member))
         };
         chosen(self).or_else(|| self.variants().iter().find_map(|variant| chosen(&variant.shape)))
     }
@@ -424,7 +429,7 @@ impl Shape {
         let closed = self.keyword("propertyNames").and_then(|schema| schema.get("enum")?.as_array());
         names.extend(closed.into_iter().flatten().filter_map(Value::as_str));
         let fields =
-            names.into_iter().filter_map(|name| Some(Field { name, need: need(name), shape: self.member(name)? }));
+            names.into_iter().filter_map(|name| Some(Field { name, need: need(name), shape: self.child(name, None)? }));
         // What is only there so that it does not count as a mistake is not offered.
         fields.filter(|field| field.shape.keyword("deprecated").is_none()).collect()
     }

@@ -23,10 +23,11 @@ use serde_json::{Map, Value};
 use crate::{
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     finding::Report,
-    json_schema::{PerFile, SpecFile},
+    json_schema::SpecFile,
     problem::{Code, Problem, Severity},
     rules::{too_large, wrong_type::glued},
     shape::{self, Shape},
+    spec_file::{Empty, PerFile},
 };
 
 use context::{Violation, Wrong};
@@ -205,22 +206,10 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
 /// What is wrong with a document that has no content.
 pub fn empty(file: SpecFile) -> Problem {
     let empty = |code| Problem::new(code, Pointer::root(), 0..0, "the file is empty");
-    let settings = |code| empty(code).with_severity(Severity::Hint).with_note("the defaults apply");
-    let help = match file {
-        SpecFile::KindLm => "begin it with `kindlm: 1`",
-        SpecFile::CliBench => "begin it with `cli:` and the name of a program",
-        SpecFile::Script => "begin it with `default:` and a list of turns",
-        SpecFile::Gateway => "begin it with `runs:` and a list of runs",
-        SpecFile::CliBenchTasks => "begin it with `- id:` and the id of a task",
-        SpecFile::ClawSpecScenarios
-        | SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpecPipeline
-        | SpecFile::ClawSpecBaselines => "begin it with `version: \"1.0\"`",
-        SpecFile::ClawSpecLedger => "begin it with `waves:`",
-        SpecFile::ClawSpec => return settings(Code::NoEffect),
-        SpecFile::Settings => return settings(Code::InvalidSetting),
-    };
-    empty(Code::MissingField).with_help(help)
+    match file.empty() {
+        Empty::Incomplete(help) => empty(Code::MissingField).with_help(help),
+        Empty::Defaults(code) => empty(code).with_severity(Severity::Hint).with_note("the defaults apply"),
+    }
 }
 
 /// What the schema finds wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
@@ -268,7 +257,7 @@ fn report_violations(validator: &Validator, value: &Value, context: &Context<'_>
 
 /// Turns an error of the validator into facts about nodes.
 fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<Violation>) {
-    let at = Pointer::parse(error.instance_path().as_str());
+    let at = root.place_of(&Pointer::parse(error.instance_path().as_str()));
     let Some(node) = root.find(&at) else { return };
     if dangling(root, &at) {
         return;

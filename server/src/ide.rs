@@ -22,6 +22,7 @@ pub mod rename;
 pub mod run_problems;
 pub mod runnable;
 pub mod selection;
+pub mod surroundings;
 pub mod symbols;
 pub mod tally;
 pub mod tokens;

@@ -175,9 +175,8 @@ pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }
 
-/// Where the traces of acts come from under these settings: nowhere, without a gateway.
-/// The gateway in force. Who names one on the command line wants that one, and no script in its place.
-fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
+/// Returns the gateway in force. Who names one on the command line wants that one, and no script in its place.
+pub fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
     match (&settings.clawspec.gateway, &settings.directory, base_url) {
         (Some(script), Some(directory), None) => gateway.with_script(directory.join(&**script), script.0.clone()),
@@ -185,6 +184,7 @@ fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gate
     }
 }
 
+/// Where the traces of acts come from under these settings: nowhere, without a gateway.
 fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     let Some(gateway) = gateway else { return TraceSettings::default() };
     let directory = settings.directory.clone().unwrap_or_default();
@@ -196,7 +196,8 @@ fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     TraceSettings::of(&sources, &gateway.traces, directory, &variable)
 }
 
-fn variable(name: &str) -> Option<String> {
+/// Returns the value of a variable of the environment.
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

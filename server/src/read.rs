@@ -8,7 +8,7 @@ use std::{
 
 use ignore::WalkBuilder;
 use speclens_schema::{
-    document::{Pointer, SIZE_LIMIT},
+    document::{MAX_BYTES, Pointer},
     problem::{Code, Problem},
 };
 
@@ -100,8 +100,8 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(Unreadable::Io)?;
     // One byte more than is read as a document: the reader of documents then says that it is too large.
-    file.take(SIZE_LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(Unreadable::Io)?;
-    if bytes.len() > SIZE_LIMIT {
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(Unreadable::Io)?;
+    if bytes.len() > MAX_BYTES {
         while bytes.last().is_some_and(|byte| byte & 0xc0 == 0x80) {
             bytes.pop();
         }

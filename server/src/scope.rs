@@ -212,25 +212,11 @@ impl Scopes {
 
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let main = match file {
-            SpecFile::CliBenchTasks => main,
-            SpecFile::Script => self.main_of_script(path),
-            SpecFile::KindLm
-            | SpecFile::Settings
-            | SpecFile::CliBench
-            | SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines
-            | SpecFile::Gateway => None,
-        };
-        let root = match (file.dialect(), &main) {
+        let main = if file == SpecFile::Script { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
+        // What a file plays happens in the workspace that it serves.
+        let root = match (file.serves(), &main) {
             (_, Some(main)) => main.directory.clone(),
             (Some(Dialect::ClawSpec), None) => self.workspace_root(path, text),
-            // What it plays happens in that workspace.
-            (None, None) if file == SpecFile::Gateway => self.workspace_root(path, text),
             (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
         };
         let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();

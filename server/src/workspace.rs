@@ -12,9 +12,9 @@ use speclens_runner::{
     model::EntryFault,
 };
 use speclens_schema::{
-    faults,
     dialect::ScalarRules,
     document::{Document, Pointer},
+    faults,
     json_schema::SpecFile,
     mask::{self, Secrets},
     problem::{Code, Edit, Fix, Problem, Severity},

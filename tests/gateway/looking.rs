@@ -55,6 +55,25 @@ fn what_is_there_is_judged_anew_without_starting_anything() {
     assert!(done.stdout.contains("of the run `r9`"), "{done:?}");
 }
 
+#[test]
+fn recording_shows_the_exchange_with_the_gateway_and_why_there_are_no_spans() {
+    let place = Place::empty();
+    let gateway = Loopback::acting(writing(place.path().join("out.md"), "# Hook\n"));
+    place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
+    let then = "then: [{type: llm_call_count, max: 1}, {type: artifact_exists, path: out.md}";
+    skill(&place, "demo", &[&WRITES.replace("then: [", &format!("{then}, "))]);
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let shown = place.run(&["recordings", "show", "writes"]).stdout;
+    for part in [
+        format!("  asked: POST {}/webhook/mcp-skill-invoke\n    {{\"skill_command\"", gateway.url()),
+        "  answered: status 200\n  with:\n    {".to_owned(),
+        "  run: ended with the answer of the gateway\n".to_owned(),
+        "  spans: ".to_owned(),
+    ] {
+        assert!(shown.contains(&part), "{part} is missing: {shown}");
+    }
+}
+
 const HANDOFF: &str = "version: '1.0'
 handoff: {from: lead, to: copy, mechanism: sessions_spawn}
 caller_provides: {}

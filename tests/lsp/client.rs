@@ -256,6 +256,15 @@ impl Client {
         self.waiting.iter().any(|message| message["method"] == method)
     }
 
+    /// Whether diagnostics of a document came, as far as messages were read.
+    pub fn has_diagnostics(&self, name: &str) -> bool {
+        let uri = self.uri(name);
+        let is_of = |message: &Value| {
+            message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri.as_str()
+        };
+        self.waiting.iter().any(is_of)
+    }
+
     /// Forgets what came and was not asked for.
     pub fn forget(&mut self) {
         while let Ok(message) = self.messages.try_recv() {

@@ -119,3 +119,212 @@ fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows
     let hover = client.request("textDocument/hover", place)["result"].to_string();
     assert!(hover.contains("7 bytes, changed 20") && hover.contains(" UTC"), "{hover}");
 }
+
+/// The contract with something that must hold before the scenario starts, in three styles of writing.
+fn with_preconditions() -> impl Iterator<Item = String> {
+    let given =
+        "    given:\n      - type: file_present\n        path: in.md\n      - type: gateway_healthy\n    when:\n";
+    let styles: [fn(&str) -> String; 3] = [
+        |text| text.to_owned(),
+        |text| text.replace('\n', "\r\n"),
+        |text| text.replace("\n  - name", "\n- name").replace("\n    ", "\n  ").replace("in.md", "'in.md'"),
+    ];
+    styles.into_iter().map(move |style| {
+        let [_, _, (_, contract)] = files("", |text| text.to_owned());
+        style(&contract.replace("    when:\n", given))
+    })
+}
+
+#[test]
+fn preconditions_are_a_page_and_trigger_nothing() {
+    for contract in with_preconditions() {
+        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"status": "ok"}"#.to_owned()));
+        let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
+        let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
+        let mut client = Client::start(&files);
+        client.open(CONTRACT);
+        let uri = client.uri(CONTRACT);
+        let lenses = ["▶ Run file", "▶ Run", "Preconditions", "Judge only"];
+        let page = |client: &mut Client| {
+            lenses_of_until(client, CONTRACT, "it is at rest", |titles| titles == lenses);
+            let answer = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+            let lenses = answer["result"].as_array().unwrap().clone();
+            let lens = lenses.iter().find(|lens| lens["command"]["title"] == "Preconditions").unwrap();
+            let command = &lens["command"];
+            let shown = client.execute(command["command"].as_str().unwrap(), command["arguments"].clone());
+            assert_eq!(shown["result"]["language"], "markdown", "{shown}");
+            shown["result"]["text"].as_str().unwrap().to_owned()
+        };
+        let first = page(&mut client);
+        let unmet =
+            "# writes: preconditions\n\nA run would not start anything. Nothing was started to find out.\n\n- ✗ ";
+        assert!(first.starts_with(unmet) && first.contains("\n- ✓ "), "{first}");
+        assert_eq!(first.matches("\n- ").count(), 2, "{first}");
+        std::fs::write(client.path("in.md"), "").unwrap();
+        let second = page(&mut client);
+        assert!(second.contains("A run would start now.") && !second.contains('✗'), "{second}");
+        lenses_of_until(&mut client, CONTRACT, "no state is shown", |titles| titles == lenses);
+        let asked: Vec<String> = gateway.requests().into_iter().map(|request| request.path).collect();
+        assert_eq!(asked, ["/health", "/health"]);
+        assert!(!client.path(".speclens/recordings").exists());
+    }
+}
+
+#[test]
+fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
+    for contract in with_preconditions() {
+        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
+        let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
+        let mut client = Client::start(&files);
+        ["in.md", "out.md"].iter().for_each(|name| std::fs::write(client.path(name), "# Hook\nhello\n").unwrap());
+        let mut text = client.open(CONTRACT);
+        let test = json!([{ "uri": client.uri(CONTRACT), "test": "writes" }]);
+        let has = |title: &'static str| move |titles: &[String]| titles.iter().any(|it| it == title);
+        let answer = client.execute("speclens.judge", test.clone());
+        assert!(answer["result"]["run"].is_u64(), "{answer}");
+        lenses_of_until(&mut client, CONTRACT, "it is judged", has("✓ passed, judged without a run"));
+        client.replace(CONTRACT, &mut text, "[Hook]", "[Body]", 2);
+        let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("Body"));
+        let failure = found.iter().find(|found| found["message"].as_str().unwrap().contains("Body")).unwrap();
+        assert_eq!(failure["severity"], 1, "{failure}");
+        let transcript = client.execute("speclens.showTranscript", test.clone())["result"]["text"].to_string();
+        assert!(transcript.contains("nothing was started: judged by what is there now"), "{transcript}");
+        assert_eq!(gateway.requests().len(), 0);
+        client.execute("speclens.run", test);
+        lenses_of_until(&mut client, CONTRACT, "it failed", has("✗ 1 assertion failed"));
+    }
+}
+
+/// A workspace whose gateway is played by a script, which logs, calls a tool and a model, and writes.
+fn scripted(then: &str) -> [(&'static str, String); 5] {
+    let [settings, skill, (name, contract)] = files("http://127.0.0.1:1", |text| text.to_owned());
+    let (head, _) = contract.split_once("    then:\n").unwrap();
+    let script = "runs:\n  - when: {skill: /demo}\n    steps:\n      - model: {name: toy, input_tokens: 40, output_tokens: 2, cost_usd: 0.5}\n      - tool: {name: search}\n      - write: {path: run.log, content: \"begun\\napproved by me\\n\"}\n";
+    [
+        settings,
+        skill,
+        (name, format!("{head}    then:\n{then}")),
+        ("speclens.yaml", "clawspec:\n  gateway: demo.gateway.yaml\n".to_owned()),
+        ("demo.gateway.yaml", script.to_owned()),
+    ]
+}
+
+fn start(files: &[(&'static str, String)]) -> Client {
+    Client::start(&files.iter().map(|(name, text)| (*name, text.as_str())).collect::<Vec<_>>())
+}
+
+#[test]
+fn transcript_shows_the_exchange_with_the_gateway_and_the_spans_as_a_waterfall() {
+    let mut client = start(&scripted("      - {type: llm_call_count, max: 3}\n"));
+    client.open(CONTRACT);
+    let test = json!([{ "uri": client.uri(CONTRACT), "test": "writes" }]);
+    client.execute("speclens.run", test.clone());
+    lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+    let shown = client.execute("speclens.showTranscript", test);
+    let page = shown["result"]["text"].as_str().unwrap();
+    for part in [
+        "\n### Gateway\n\nPOST `http://127.0.0.1:",
+        "\"skill_command\":\"/demo\"",
+        "\nanswered with status 200\n\n```json\n{",
+        "\nThe run ended ",
+        "\n### Spans\n\n```text\n",
+        "  42 tokens  $0.5000\n",
+        " spans, ",
+    ] {
+        assert!(page.contains(part), "{part} is missing: {page}");
+    }
+    let bars: Vec<&str> = page.lines().filter(|line| line.contains('│') && line.contains('█')).collect();
+    assert!(bars.len() >= 3 && bars[1..].iter().all(|line| line.starts_with("  ")), "{page}");
+}
+
+#[test]
+fn hover_says_who_would_be_asked_and_what_was_answered_last_without_asking() {
+    for contract in with_preconditions() {
+        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
+        let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
+        let mut client = Client::start(&files);
+        ["in.md", "out.md"].iter().for_each(|name| std::fs::write(client.path(name), "# Hook\n").unwrap());
+        client.open(CONTRACT);
+        let uri = client.uri(CONTRACT);
+        let line = contract.lines().position(|line| line.contains("gateway_healthy")).unwrap();
+        let column = contract.lines().nth(line).unwrap().find("healthy").unwrap();
+        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": column } });
+        let asks = format!("A run asks `{}/health`.", gateway.url());
+        let before = client.request("textDocument/hover", place.clone())["result"].to_string();
+        assert!(before.contains(&asks) && !before.contains("Last recorded answer"), "{before}");
+        assert_eq!(gateway.requests().len(), 0);
+        client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+        let asked = gateway.requests().len();
+        let after = client.request("textDocument/hover", place)["result"].to_string();
+        assert!(
+            after.contains(&asks) && after.contains("Last recorded answer: status 200, in the run of 20"),
+            "{after}"
+        );
+        assert_eq!(gateway.requests().len(), asked);
+    }
+}
+
+#[test]
+fn path_of_a_log_leads_to_the_line_that_was_found_last() {
+    let then = "      - type: log_entry\n        path: run.log\n        pattern: approved\n";
+    for then in [then.to_owned(), then.replace('\n', "\r\n"), then.replace("run.log", "'*.log'")] {
+        let mut client = start(&scripted(&then));
+        let mut text = client.open(CONTRACT);
+        let uri = client.uri(CONTRACT);
+        let line = text.lines().position(|line| line.contains(".log")).unwrap();
+        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 16 } });
+        client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+        let found = client.request("textDocument/definition", place)["result"].clone();
+        let start = json!({ "line": 1, "character": 0 });
+        assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+        assert_eq!((&found[0]["uri"], &found[0]["range"]["start"]), (&json!(client.uri("run.log")), &start), "{found}");
+        client.replace(CONTRACT, &mut text, "approved", "approved by nobody", 2);
+        let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("not found"));
+        let failure = found.iter().find(|found| found["source"] == "speclens run").unwrap();
+        let related = &failure["relatedInformation"][0];
+        assert_eq!(
+            (&related["message"], &related["location"]["range"]["start"]),
+            (&json!("the closest line is here"), &start)
+        );
+    }
+}
+
+#[test]
+fn line_of_a_log_outside_of_the_workspace_is_related_information() {
+    let outside = tempfile::tempdir().unwrap();
+    let log = outside.path().join("gw.log");
+    let written = log.clone();
+    let gateway = Loopback::acting(move |_| {
+        let lines = "{\"level\":\"debug\",\"msg\":\"embedded run start: runId=r1 sessionId=s1 provider=toy model=toy\"}\n{\"level\":\"debug\",\"msg\":\"embedded run tool start: runId=r1 tool=send toolCallId=c1\"}\n{\"level\":\"debug\",\"msg\":\"embedded run done: runId=r1 sessionId=s1 durationMs=5 aborted=false\"}\n";
+        std::fs::write(&written, lines).unwrap();
+        Answer::Told(200, r#"{"runId": "r1", "status": "completed"}"#.to_owned())
+    });
+    let [(settings, text), skill, (_, contract)] = files(&gateway.url(), |text| text.to_owned());
+    let (head, _) = contract.split_once("      - type: artifact").unwrap();
+    let contract =
+        format!("{head}      - type: tool_not_called\n        tool: send\n        log_path: {}\n", log.display());
+    let text = format!("{text}gateway_log_pattern: {}\n", outside.path().join("gw.log").display());
+    let mut client = Client::start(&[(settings, &text), (skill.0, &skill.1), (CONTRACT, &contract)]);
+    client.open(CONTRACT);
+    let uri = client.uri(CONTRACT);
+    client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+    let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("was called"));
+    let failure = found.iter().find(|found| found["relatedInformation"].is_array());
+    let related = failure.map(|failure| failure["relatedInformation"][0].clone()).unwrap_or_default();
+    let address = crate::client::uri(&log);
+    assert_eq!(
+        (&related["message"], &related["location"]["uri"]),
+        (&json!("called here"), &json!(address)),
+        "{found:?}"
+    );
+    assert_eq!(related["location"]["range"]["start"]["line"], 1, "{related}");
+    // Where the path leads, no file of the workspace is.
+    let line = contract.lines().position(|line| line.contains("log_path")).unwrap();
+    let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 22 } });
+    let found = client.request("textDocument/definition", place)["result"].clone();
+    assert_eq!((&found[0]["uri"], &found[0]["range"]["start"]["line"]), (&json!(address), &json!(1)), "{found}");
+}

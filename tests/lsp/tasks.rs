@@ -219,3 +219,57 @@ fn client_that_asks_for_models_itself_gets_the_choices() {
     assert_eq!(answer["result"]["choices"], choices);
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
+
+/// A suite that takes the analysis, which is of one document at a time, much longer than any answer about a small one.
+fn many() -> String {
+    let tests: String =
+        (0..20_000).map(|number| format!("  - {{name: t{number}, command: echo {number}}}\n")).collect();
+    format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{tests}")
+}
+
+#[test]
+fn commands_and_actions_answer_for_the_text_that_came_before_them_while_the_analysis_is_busy() {
+    for end in ["\n", "\r\n"] {
+        let suite = SUITE.replace('\n', end);
+        let files = [("cli-bench.yaml", suite.as_str()), ("one.script.yaml", ONE), ("two.script.yaml", TWO)];
+        let mut client = Client::start(&files);
+        let mut text = client.open("cli-bench.yaml");
+        client.diagnostics("cli-bench.yaml", |_| true);
+        // Of documents that wait for the analysis, it takes the first by their addresses.
+        let busy = "a/kindlm.yaml";
+        std::fs::create_dir(client.path("a")).unwrap();
+        std::fs::write(client.path(busy), many()).unwrap();
+        let mut large = client.open(busy);
+        client.diagnostics_of_any_version(busy, |_| true);
+        let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": client.uri(busy) } }));
+        assert!(lenses["result"].as_array().unwrap().len() > 20_000);
+        client.forget();
+        client.replace(busy, &mut large, "project: p", "project: q", 2);
+        client.replace("cli-bench.yaml", &mut text, "repeat: 1", "repeat: 3", 2);
+        client.replace("cli-bench.yaml", &mut text, "scripted/two", "scripted/new", 3);
+        client.replace("cli-bench.yaml", &mut text, "file_exists", "file_exist", 4);
+        let line = text.lines().position(|line| line.contains("file_exist")).unwrap();
+        let place = json!({ "line": line, "character": 10 });
+        let uri = client.uri("cli-bench.yaml");
+        let test = json!([{ "uri": uri, "test": "greet" }]);
+        let context = json!({ "diagnostics": [], "only": ["quickfix"] });
+        let range = json!({ "start": place, "end": place });
+        let command = |name: &str| json!({ "command": name, "arguments": test });
+        let asked = [
+            ("textDocument/codeAction", json!({ "textDocument": { "uri": uri }, "range": range, "context": context })),
+            ("workspace/executeCommand", command("speclens.dryRun")),
+            ("workspace/executeCommand", command("speclens.runWith")),
+        ];
+        let asked = asked.map(|(method, params)| client.ask(method, params));
+        let [actions, page, _] = asked.map(|id| client.answer(id));
+        let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
+        // Otherwise the analysis has brought the text up to date for them.
+        assert!(!client.has_diagnostics(busy), "the analysis was not busy");
+        let titles = actions["result"].to_string();
+        assert!(titles.contains("`file_exists`"), "{titles}");
+        let page = page["result"]["text"].as_str().unwrap();
+        assert!(page.contains("6 attempts would run") && page.contains("scripted/new"), "{page}");
+        let offered = question["params"]["actions"].to_string();
+        assert!(offered.contains("scripted/new"), "{offered}");
+    }
+}

@@ -25,6 +25,8 @@ export function activate(context: vscode.ExtensionContext): void {
     'speclens.runTestAtCursorWith': () => onTest((test) => ask('speclens.runWith', test)),
     'speclens.askJudgeAtCursor': () => onTest((test) => ask('speclens.ask', test)),
     'speclens.dryRunAtCursor': () => onTest((test) => ask('speclens.dryRun', test)),
+    'speclens.preconditionsAtCursor': () => onTest((test) => ask('speclens.preconditions', test)),
+    'speclens.judgeAtCursor': () => onTest((test) => ask('speclens.judge', test)),
     'speclens.showTranscriptAtCursor': () => onTest((test) => ask('speclens.showTranscript', test)),
     'speclens.cancelRuns': () => ask('speclens.cancel'),
   };

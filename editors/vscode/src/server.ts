@@ -168,7 +168,7 @@ export class Server implements vscode.Disposable {
 const ownCommands: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const experimental = capabilities.experimental as object | undefined;
-    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.dryRun', 'speclens.runWith'] } };
+    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.dryRun', 'speclens.preconditions', 'speclens.runWith'] } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

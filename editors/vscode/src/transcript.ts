@@ -5,8 +5,11 @@ import * as vscode from 'vscode';
 const scheme = 'speclens-transcript';
 
 /** The commands of the server whose answers are pages, and what a page is called. */
-const pages = { 'speclens.showTranscript': 'transcript', 'speclens.dryRun': 'dry run' } as const;
+const pages = { 'speclens.showTranscript': 'transcript', 'speclens.dryRun': 'dry run', 'speclens.preconditions': 'preconditions' } as const;
 export type Page = keyof typeof pages;
+
+/** Pages that are as they were when the person asked: asking again would look at the world again. */
+const momentary: ReadonlySet<Page> = new Set<Page>(['speclens.preconditions']);
 
 export function isPage(command: string): command is Page {
   return command in pages;
@@ -44,10 +47,11 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
     const uri = vscode.Uri.from({ scheme, path: `/${name} (${pages[page]})${ending}`, query: spec ?? '' });
     this.set(uri, text);
     const document = await vscode.workspace.openTextDocument(uri);
-    if (spec !== undefined && test !== undefined) this.shown.set(uri.toString(), { page, uri: spec, test });
+    const follows = spec !== undefined && test !== undefined && !momentary.has(page);
+    if (follows) this.shown.set(uri.toString(), { page, uri: spec, test });
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
     // What changed while the answer was on its way did not find a document to refresh.
-    if (spec !== undefined) await this.refresh(spec, ask);
+    if (follows) await this.refresh(spec, ask);
   }
 
   /** What is known of a spec has changed: its open pages are asked for again. */

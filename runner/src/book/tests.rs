@@ -72,7 +72,7 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         dialect: Dialect::KindLm,
         name: None,
         cases: vec![Arc::new(case)],
-        gates: Gates::None,
+        gates: Gates::default(),
         concurrency: 1,
         inputs: BTreeMap::new(),
         scaffolds: BTreeMap::new(),
@@ -83,9 +83,9 @@ fn asked(suite: &Suite) -> Asked<'_> {
     Asked { suite, case: &suite.cases[0], subject: &Subject::Command, repeat: 0 }
 }
 
-fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
+fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
     let asked = asked(suite);
-    let recorded = Recorded {
+    Recorded {
         key: asked.key(),
         act: asked.case.action.parts(suite.dialect, asked.subject, &suite.inputs(&asked.case.action)),
         began_us,
@@ -95,7 +95,11 @@ fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
             ..Evidence::default()
         }),
         notes: vec!["noticed".to_owned()],
-    };
+    }
+}
+
+fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
+    let (asked, recorded) = (asked(suite), recorded(suite, began_us, output));
     let entered = book.enter(&asked.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
     assert!(entered.error.is_none());
     entered.held
@@ -188,5 +192,30 @@ fn what_becomes_a_secret_later_is_masked() {
         enter(&book, &suite, beginning_us(), "good abcd1234");
         let evidence = book.look(asked(&suite), &secrets).evidence.get().unwrap();
         assert!(!format!("{evidence:?}").contains("abcd1234"));
+    }
+}
+
+#[test]
+fn what_was_seen_without_an_act_counts_until_the_next_attempt_and_only_for_the_same_act() {
+    let directory = tempfile::tempdir().unwrap();
+    for book in books(&directory) {
+        let before = suite("run", &[holds_good]);
+        let now = beginning_us();
+        enter(&book, &before, now, "all good");
+        let seen = |began_us| recorded(&before, began_us, "all bad");
+        let look = |suite: &Suite| book.look(asked(suite), &Arc::default());
+        book.keep_present(asked(&before).label(), seen(now + 10));
+        assert_eq!((look(&before).status, look(&before).origin), (Status::Fail, Origin::Present));
+        // The claims as they are now.
+        assert_eq!(look(&suite("run", &[|_| Outcome::Pass])).status, Status::Pass);
+        assert_eq!(look(&suite("run another", &[])).absence.unwrap().kind, AbsenceKind::Stale);
+        // It is no recording.
+        let found = book.recorded(asked(&before), String::new(), &Arc::default()).unwrap();
+        assert_eq!(found.evidence.stdout().unwrap().text, "all good");
+        enter(&book, &before, now + 20, "all good");
+        assert_eq!(look(&before).status, Status::Pass);
+        // Who recorded meanwhile was later.
+        book.keep_present(asked(&before).label(), seen(now + 15));
+        assert_eq!(look(&before).status, Status::Pass);
     }
 }

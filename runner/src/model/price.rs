@@ -1,11 +1,11 @@
 //! What an answer costs: list prices of a day, and those of the settings.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use speclens_schema::{evidence::Usage, settings::Price};
 
 /// The day on which the providers asked these prices.
-pub const PRICES_OF: &str = "2026-03-21";
+const PRICES_OF: &str = "2026-03-21";
 
 /// US dollars per million tokens, sent and received, by provider and model. Prices for the shortest prompts and for tokens
 /// that are not cached, so a cost is an estimate.
@@ -40,9 +40,37 @@ const PRICES: &[(&str, &str, f64, f64)] = &[
     ("openai", "o4-mini", 1.1, 4.4),
 ];
 
+/// A price, and who says that it is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quote {
+    /// The price.
+    pub price: Price,
+    /// Who says so.
+    pub source: PriceSource,
+}
+
+/// Who says what a model costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceSource {
+    /// The settings.
+    Settings,
+    /// The built-in list of a day.
+    List,
+}
+
+impl fmt::Display for PriceSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PriceSource::Settings => formatter.write_str("as `prices` in `speclens.yaml` says"),
+            PriceSource::List => write!(formatter, "list price of {PRICES_OF}"),
+        }
+    }
+}
+
 /// Finds the price of a model: what the settings say of its id, or else its list price. `None`: not known.
-pub(super) fn price_of(settings: &BTreeMap<String, Price>, id: &str) -> Option<Price> {
-    settings.get(id).copied().or_else(|| list_price(id))
+pub(super) fn price_of(settings: &BTreeMap<String, Price>, id: &str) -> Option<Quote> {
+    let of_settings = settings.get(id).map(|price| Quote { price: *price, source: PriceSource::Settings });
+    of_settings.or_else(|| list_price(id).map(|price| Quote { price, source: PriceSource::List }))
 }
 
 fn list_price(id: &str) -> Option<Price> {
@@ -76,11 +104,11 @@ mod tests {
 
     use speclens_schema::settings::Price;
 
-    use super::{PRICES, price_of, priced};
+    use super::{PRICES, PriceSource, price_of, priced};
 
     #[track_caller]
     fn check(id: &str, expected: Option<(f64, f64)>) {
-        let found = price_of(&BTreeMap::new(), id).map(|price| (price.input, price.output));
+        let found = price_of(&BTreeMap::new(), id).map(|quote| (quote.price.input, quote.price.output));
         assert_eq!(found, expected, "{id}");
     }
 
@@ -106,8 +134,9 @@ mod tests {
     #[test]
     fn price_of_settings_wins() {
         let settings = BTreeMap::from([("openai/gpt-4o".to_owned(), Price { input: 1.0, output: 2.0 })]);
-        let usage = priced(1_000_000, 500_000, price_of(&settings, "openai/gpt-4o"));
-        assert_eq!(usage.cost_usd, Some(2.0));
+        let quote = price_of(&settings, "openai/gpt-4o").unwrap();
+        assert_eq!(quote.source, PriceSource::Settings);
+        assert_eq!(priced(1_000_000, 500_000, Some(quote.price)).cost_usd, Some(2.0));
     }
 
     #[test]

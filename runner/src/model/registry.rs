@@ -8,7 +8,7 @@ use std::{
 
 use speclens_schema::{
     evidence::{Peer, RunError, RunErrorKind},
-    settings::{Price, Settings},
+    settings::Settings,
 };
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
     key::{Key, Keys},
     manual::{self, Manual},
     network::Network,
-    price,
+    price::{self, Quote},
     provider::{self, Target},
     script::Scripted,
 };
@@ -44,7 +44,7 @@ pub struct Description {
     /// The key.
     pub key: KeyState,
     /// What it costs. `None`: not known.
-    pub price: Option<Price>,
+    pub price: Option<Quote>,
 }
 
 /// Whether the key of a model is there. Its value is not part of this.
@@ -119,7 +119,7 @@ impl Models {
             Ok(key) => key.map(|(variable, key)| (variable.to_owned(), key.clone())),
             Err(variable) => return Err(self.missing(&target, variable, id)),
         };
-        let price = price::price_of(&self.settings.prices, id);
+        let price = price::price_of(&self.settings.prices, id).map(|quote| quote.price);
         Network::new(target, key, price, self.settings.limits.request_deadline(), self.cap.clone())
     }
 

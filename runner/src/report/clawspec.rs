@@ -70,7 +70,7 @@ pub fn slug(text: &str) -> String {
 /// Returns whether ClawSpec would leave a report of a run: it was made now, and came to the assertions behind the act.
 pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     let is_fresh = match run.origin {
-        Origin::Recorded | Origin::Observed => true,
+        Origin::Recorded | Origin::Observed | Origin::Present => true,
         Origin::Replayed | Origin::Foreign | Origin::Nowhere => false,
     };
     let is_unmet = |judged: &Judged| {

@@ -207,7 +207,7 @@ impl Spending {
         let has_spent = run.figures.usage.is_some() || run.figures.judges.is_some();
         let is_replayed = match run.origin {
             Origin::Replayed | Origin::Foreign => true,
-            Origin::Recorded | Origin::Observed | Origin::Nowhere => false,
+            Origin::Recorded | Origin::Observed | Origin::Present | Origin::Nowhere => false,
         };
         self.is_replayed &= is_replayed || !has_spent;
     }

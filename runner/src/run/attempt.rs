@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     book::{Asked, Entered},
-    event::{AbsenceKind, Event, RunResult},
+    event::{AbsenceKind, Event, Origin, RunResult},
     exec::{self, Attempt, Performed, Site, World, agent::Worker, process::Background, trigger::KnownRun},
     model::Model,
     observe::{self, Inquiry, Seen, View},
@@ -344,8 +344,19 @@ impl Run {
         }
         if let Some(only) = evidence.only {
             dialect.interpret(&mut evidence);
-            let notes = notes.into_iter().chain(looked(only, &evidence.context)).collect();
-            return RunResult { began_us, ..asked.judged(&Arc::new(evidence), secrets, notes) };
+            let notes: Vec<String> = notes.into_iter().chain(looked(only, &evidence.context)).collect();
+            let evidence = Arc::new(evidence);
+            let judged = asked.judged(&evidence, secrets, notes.clone());
+            let result = RunResult { began_us, origin: Origin::Present, ..judged };
+            return match only {
+                Only::Present if !cancelled => {
+                    let (act, now) = (action.parts(dialect, asked.subject, inputs), self.job.clock.now());
+                    let seen = Recorded { key: key.clone(), act, began_us, now, evidence, notes };
+                    self.job.book.keep_present(asked.label(), seen);
+                    RunResult { key: Some(key), ..result }
+                }
+                Only::Present | Only::Preconditions => result,
+            };
         }
         // A run that was cancelled says nothing about the action.
         if evidence.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::Cancelled) {

@@ -8,7 +8,7 @@ mod stopping;
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
-    dialect::{Dialect, Gates},
+    dialect::{Dialect, Gates, kindlm},
     document::Pointer,
     evidence::{Evidence, RunErrorKind},
     mask::Secrets,
@@ -104,7 +104,7 @@ fn job(directory: &Path, cases: Vec<Case>) -> Job {
         dialect: Dialect::KindLm,
         name: None,
         cases: cases.into_iter().map(Arc::new).collect(),
-        gates: Gates::KindLm(Box::default()),
+        gates: Gates::of(kindlm::Gates::default()),
         concurrency: 4,
         inputs: BTreeMap::new(),
         scaffolds: BTreeMap::new(),

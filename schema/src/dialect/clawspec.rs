@@ -26,3 +26,87 @@ pub mod trigger;
 
 #[cfg(test)]
 mod tests;
+
+use super::format::{Facts, Format, Lower, known};
+use crate::{
+    document::{Document, NodeRef, Pointer, ScalarRules},
+    files::Files,
+    finding::Report,
+    json_schema::SpecFile,
+    problem::Problem,
+    settings::Settings,
+    suite::{ActionKind, Case, Suite},
+    validate::Definition,
+};
+
+/// The format.
+pub(crate) struct ClawSpec;
+
+impl Format for ClawSpec {
+    fn name(&self) -> &'static str {
+        "clawspec"
+    }
+
+    fn program(&self) -> &'static str {
+        "ClawSpec"
+    }
+
+    fn name_key(&self) -> &'static str {
+        "name"
+    }
+
+    fn scalar_rules(&self) -> ScalarRules {
+        ScalarRules::Yaml11
+    }
+
+    fn act_of(&self, _: NodeRef<'_>) -> ActionKind {
+        ActionKind::Trigger
+    }
+
+    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
+        if let Definition::Root(file) = definition {
+            lint::report_root(file, node, files, report);
+        }
+    }
+
+    fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+        lint::lint_root(file, root, files, problems);
+    }
+
+    fn lint_item(
+        &self,
+        file: SpecFile,
+        list: &'static str,
+        item: NodeRef<'_>,
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Facts> {
+        lint::lint_item(file, list, item, files, problems);
+        Some(Box::new(lint::item_facts(file, list, item, files)?))
+    }
+
+    fn lint_relations(
+        &self,
+        file: SpecFile,
+        root: NodeRef<'_>,
+        items: &[(usize, &Facts)],
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) {
+        problems.extend(lint::lint_relations(file, root, &known(items), files));
+    }
+
+    fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {
+        Box::new(lower::RootContext::of(file, document, files, settings))
+    }
+}
+
+impl Lower for lower::RootContext {
+    fn suite(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Suite {
+        lower::lower_root(file, document, self, files)
+    }
+
+    fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case> {
+        lower::lower_item(item, at, self, files)
+    }
+}

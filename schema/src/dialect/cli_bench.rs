@@ -17,4 +17,100 @@ pub mod tasks;
 pub mod template;
 pub mod thresholds;
 
+use super::{
+    format::{Facts, Format, Lower, known},
+    other_names,
+};
+use crate::{
+    document::{Document, NodeRef, Pointer, ScalarRules},
+    files::Files,
+    finding::{Finding, Report},
+    json_schema::SpecFile,
+    problem::Problem,
+    settings::Settings,
+    suite::{ActionKind, Case, Suite},
+    validate::{Context, Definition},
+};
+
 pub use gates::Gates;
+
+/// The format.
+pub(crate) struct CliBench;
+
+impl Format for CliBench {
+    fn name(&self) -> &'static str {
+        "cli-bench"
+    }
+
+    fn program(&self) -> &'static str {
+        "cli-bench"
+    }
+
+    fn name_key(&self) -> &'static str {
+        "id"
+    }
+
+    fn scalar_rules(&self) -> ScalarRules {
+        ScalarRules::Yaml12Merging
+    }
+
+    fn act_of(&self, _: NodeRef<'_>) -> ActionKind {
+        ActionKind::Agent
+    }
+
+    fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
+        lint::explain(context, finding)
+    }
+
+    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
+        match definition {
+            Definition::Root(file) => lint::report_root(file, node, files, report),
+            Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
+        }
+    }
+
+    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+        other_names::lint(node, definition, problems);
+    }
+
+    fn lint_root(&self, _: SpecFile, _: NodeRef<'_>, _: &dyn Files, _: &mut Vec<Problem>) {}
+
+    fn lint_item(
+        &self,
+        file: SpecFile,
+        list: &'static str,
+        item: NodeRef<'_>,
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Facts> {
+        problems.extend(lint::lint_item(file, list, item));
+        Some(Box::new(facts::item_facts(file, list, item, files)?))
+    }
+
+    fn lint_relations(
+        &self,
+        file: SpecFile,
+        root: NodeRef<'_>,
+        items: &[(usize, &Facts)],
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) {
+        let mut report = Report::default();
+        lint::report_relations(file, root, &known(items), files, &mut report);
+        problems.extend(report.resolve(false).problems(root));
+    }
+
+    fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Box<dyn Lower> {
+        Box::new(lower::RootContext::of(file, document, files))
+    }
+}
+
+impl Lower for lower::RootContext {
+    fn suite(&self, _: SpecFile, document: &Document, _: &dyn Files, _: &Settings) -> Suite {
+        lower::lower_root(document)
+    }
+
+    fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case> {
+        lower::lower_item(item, at, self, files)
+    }
+}

@@ -16,4 +16,116 @@ pub mod test;
 pub mod trace;
 mod traced;
 
+use super::format::{Facts, Format, Lower, known};
+use crate::{
+    dialect::other_names,
+    document::{Document, NodeRef, Pointer, ScalarRules},
+    evidence::{Capture, Concealed, Evidence, Usage},
+    files::Files,
+    json_schema::SpecFile,
+    problem::{Problem, Severity},
+    settings::Settings,
+    suite::{ActionKind, Case, Suite},
+    validate::Definition,
+};
+
 pub use gates::Gates;
+
+/// The format.
+pub(crate) struct KindLm;
+
+impl Format for KindLm {
+    fn name(&self) -> &'static str {
+        "kindlm"
+    }
+
+    fn program(&self) -> &'static str {
+        "KindLM"
+    }
+
+    fn name_key(&self) -> &'static str {
+        "name"
+    }
+
+    fn scalar_rules(&self) -> ScalarRules {
+        ScalarRules::Yaml12
+    }
+
+    fn upstream_severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn keeps_background(&self) -> bool {
+        true
+    }
+
+    fn act_of(&self, case: NodeRef<'_>) -> ActionKind {
+        let is_prompt = case.get("prompt").is_some() && case.get("command").is_none();
+        if is_prompt { ActionKind::Prompt } else { ActionKind::Command }
+    }
+
+    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+        other_names::lint(node, definition, problems);
+        lint::refine(node, definition, problems);
+    }
+
+    fn lint_root(&self, _: SpecFile, root: NodeRef<'_>, _: &dyn Files, problems: &mut Vec<Problem>) {
+        problems.extend(lint::lint_root(root));
+    }
+
+    fn lint_item(
+        &self,
+        file: SpecFile,
+        list: &'static str,
+        item: NodeRef<'_>,
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Facts> {
+        if file.case_list() != Some(list) {
+            return None;
+        }
+        problems.extend(lint::lint_test(item, files));
+        Some(Box::new(lint::test_facts(item)))
+    }
+
+    fn lint_relations(
+        &self,
+        _: SpecFile,
+        root: NodeRef<'_>,
+        items: &[(usize, &Facts)],
+        _: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) {
+        problems.extend(lint::lint_relations(&lint::root_facts(root), &known(items)));
+    }
+
+    fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
+        lint::cure(root, problems);
+    }
+
+    fn lower(&self, _: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {
+        Box::new(lower::RootContext::of(document, files, settings))
+    }
+
+    fn concealed(&self, written: &Capture, masked: &Capture) -> Concealed {
+        protocol::concealed(written, masked)
+    }
+
+    fn interpret(&self, evidence: &mut Evidence) {
+        evidence.output = evidence.stdout().map(protocol::interpret);
+        // A command has no price: the format counts it as nothing.
+        if evidence.exit().is_some() && evidence.usage.is_none() {
+            evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
+        }
+    }
+}
+
+impl Lower for lower::RootContext {
+    fn suite(&self, _: SpecFile, document: &Document, _: &dyn Files, settings: &Settings) -> Suite {
+        lower::lower_root(document, self, settings.thresholds.pass_rate)
+    }
+
+    fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case> {
+        vec![lower::lower_test(item, at.clone(), self, files)]
+    }
+}

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::FILLING;
 use crate::{
-    document::NodeRef,
+    document::{NodeRef, Step},
     files,
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Severity},
@@ -204,10 +204,11 @@ fn lint_texts(spot: &Spot<'_>, shape: &Shape, problems: &mut Vec<Problem>) {
         return;
     }
     let is_free = shape.template() == Some(FILLING.word);
-    let members = spot.items().into_iter().enumerate().map(|(index, item)| (index.to_string(), item));
-    for (step, member) in members.chain(spot.entries()) {
+    let members = spot.items().into_iter().enumerate().map(|(index, item)| (Step::Index(index), item));
+    let entries = spot.entries().into_iter().map(|(key, value)| (Step::Key(key.into()), value));
+    for (step, member) in members.chain(entries) {
         // What may be anything is filled at every depth.
-        let below = if is_free { Some(shape.clone()) } else { shape.step(&step, Some(spot.node)) };
+        let below = if is_free { Some(shape.clone()) } else { shape.step_to(&step, Some(spot.node)) };
         if let Some(below) = below {
             lint_texts(&member, &below, problems);
         }

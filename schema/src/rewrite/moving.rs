@@ -160,7 +160,7 @@ pub(crate) fn cure_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
     let edits = || {
         let (parent, key) = (problem.at.parent()?, problem.at.last()?);
         let holder = parent.steps().next().filter(|_| parent.steps().count() > 1)?;
-        to_top(root.find(&parent)?, &key, root, &holder)
+        to_top(root.find(&parent)?, &key, root, &holder.text())
     };
     if is_top
         && problem.fixes.iter().all(|fix| fix.is_comment)

@@ -368,7 +368,7 @@ impl Move {
         }
         let parent = site.at.parent()?;
         let outer = outer(&parent, &self.to, &self.here)?;
-        let holder = parent.below(&outer)?.steps().next()?.into_owned();
+        let holder = parent.below(&outer)?.steps().next()?.to_string();
         let edits = moving::beside(site.parent()?, key, site.root.find(&outer)?, &holder)?;
         Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
     }

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    document::Pointer,
-    json_schema::{PerFile, SpecFile},
-};
+use crate::{document::Pointer, json_schema::SpecFile, spec_file::PerFile};
 
 use super::{Shape, Type};
 
@@ -125,14 +122,14 @@ pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
     let mut shape = Shape::of(file);
     let mut path = Vec::new();
     for step in pointer.steps() {
-        shape = match shape.any_field(&step) {
+        shape = match step.key().and_then(|key| shape.any_field(key)) {
             Some((name, member)) => {
                 path.push(name);
                 member
             }
             None => {
                 path.push(if shape.kind() == Type::List { "[]" } else { "*" });
-                shape.step(&step, None)?
+                shape.step_to(&step, None)?
             }
         };
     }

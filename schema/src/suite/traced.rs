@@ -22,6 +22,6 @@ impl Suite {
             Dialect::KindLm => self.cases.iter().map(|case| Case::clone(case)).collect(),
             Dialect::ClawSpec => self.cases.iter().filter_map(|case| needs_trace(case)).collect(),
         };
-        Some(Suite { cases: cases.into_iter().map(Arc::new).collect(), gates: Gates::None, ..self.clone() })
+        Some(Suite { cases: cases.into_iter().map(Arc::new).collect(), gates: Gates::default(), ..self.clone() })
     }
 }

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::ActionKind;
+use super::{ActionKind, Phase};
 use crate::{
-    dialect::Dialect,
     document::{Document, NodeRef, Pointer, Scalar},
     json_schema::SpecFile,
     validate::Definition,
@@ -23,6 +22,14 @@ pub struct WrittenCase<'d> {
     pub skip: bool,
     /// What it does.
     pub does: ActionKind,
+}
+
+impl WrittenCase<'_> {
+    /// Whether anything must hold before it is started.
+    pub fn has_preconditions(&self) -> bool {
+        let list = || self.node.get(Phase::Given.as_str());
+        self.does == ActionKind::Trigger && list().is_some_and(|list| list.items().next().is_some())
+    }
 }
 
 /// Returns the cases that are written in a file and that have names, in the order of the text. Those of other files that
@@ -75,12 +82,7 @@ pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
 fn item(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
     let name = name_of_item(file, node)?;
     let is_kindlm = file == SpecFile::KindLm;
-    let does = match file.dialect()? {
-        Dialect::KindLm if node.get("prompt").is_some() && node.get("command").is_none() => ActionKind::Prompt,
-        Dialect::KindLm => ActionKind::Command,
-        Dialect::CliBench => ActionKind::Agent,
-        Dialect::ClawSpec => ActionKind::Trigger,
-    };
+    let does = file.dialect()?.format().act_of(node);
     let skip = is_kindlm && node.get("skip").and_then(NodeRef::scalar) == Some(Scalar::Bool(true));
     Some(WrittenCase { name: Cow::Borrowed(name), node, at, skip, does })
 }

@@ -3,8 +3,7 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use crate::{
-    dialect::{Dialect, cli_bench},
-    document::{NodeRef, Pointer, Shape as NodeShape},
+    document::{NodeRef, Pointer},
     finding::Finding,
     json_schema::SpecFile,
     rules::{conflicting_fields, invalid_setting, invalid_value, missing_field, out_of_range, unknown_key, wrong_type},
@@ -138,17 +137,16 @@ impl<'d> Context<'d> {
             Wrong::Other(keyword) => invalid_value::other(self, at, keyword),
         };
         let finding = match self.file.dialect() {
-            Some(Dialect::CliBench) => cli_bench::lint::refine(self, finding),
-            Some(Dialect::KindLm | Dialect::ClawSpec) | None => finding,
+            Some(dialect) => dialect.format().explain(self, finding),
+            None => finding,
         };
         let finding = finding.of_schema();
         if self.file == SpecFile::Settings { invalid_setting::in_settings(finding) } else { finding }
     }
 
-    /// The key to which a place belongs, if it is not an item of a list. A key may be a number.
+    /// The key to which a place belongs, if it is not an item of a list.
     pub(crate) fn key_at(&self, at: &Pointer) -> Option<String> {
-        let is_list = |parent: NodeRef<'_>| parent.shape() == NodeShape::Sequence;
-        at.last().filter(|_| !at.parent().and_then(|parent| self.node.find(&parent)).is_some_and(is_list))
+        at.last_step()?.key().map(str::to_owned)
     }
 
     pub(crate) fn shape(&self, at: &Pointer) -> Option<Shape> {
@@ -157,10 +155,10 @@ impl<'d> Context<'d> {
 
     /// The shape of a member whose siblings may be as wrong as it is.
     pub(crate) fn member(&self, at: &Pointer) -> Option<Shape> {
-        match at.parent().zip(at.last()) {
+        match at.parent().zip(at.last_step()) {
             Some((parent, last)) => {
                 let mapping = self.mapping(&parent);
-                mapping.shape.as_ref()?.step(&last, mapping.node)
+                mapping.shape.as_ref()?.step_to(&last, mapping.node)
             }
             None => self.shape(at),
         }

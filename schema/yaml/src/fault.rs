@@ -456,7 +456,8 @@ impl Fault {
             let blanks = line.len() - line.trim_start_matches(' ').len();
             &line[blanks.min(surplus)..]
         });
-        let rewrite = Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
+        let rewrite =
+            Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
         Fault::indented(text, first, column).with_rewrite(rewrite)
     }
 

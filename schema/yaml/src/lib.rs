@@ -53,7 +53,7 @@ pub use directives::NAME;
 pub use events::MAX_NESTING;
 pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
 pub use lines::{Encoding, LineColumn, Lines};
-pub use pointer::Pointer;
+pub use pointer::{Pointer, Step};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
 pub use value::{NAN, TooLarge, number};
@@ -491,9 +491,9 @@ impl Document {
             (None, None) => return relative.clone(),
         };
         let mut steps = relative.steps();
-        let item: usize = steps.next().and_then(|step| step.parse().ok()).unwrap_or(0);
+        let item = steps.next().and_then(|step| step.index()).unwrap_or(0);
         let index = items.unwrap_or_default().partition_point(|&(place, _)| place < block) + item;
-        steps.fold(base.index(index), |pointer, step| pointer.key(&step))
+        steps.fold(base.index(index), |pointer, step| pointer.step(&step))
     }
 
     /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake

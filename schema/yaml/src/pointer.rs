@@ -5,29 +5,94 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What the schema says of pointers.
+const POINTER: &str = "A JSON Pointer. The root is the empty text.";
 
 /// A JSON Pointer. The root is the empty text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(transparent)]
-pub struct Pointer(String);
+///
+/// In text, the key `"0"` and the first item look the same. A pointer that was built knows which of them each step is; one
+/// that was read from text takes a number for an item.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pointer {
+    text: String,
+    /// Where in the text keys begin that look like the number of an item.
+    numeric_keys: Vec<usize>,
+}
+
+/// One step of a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<'p> {
+    /// To the entry of a mapping with this key.
+    Key(Cow<'p, str>),
+    /// To this item of a list, from 0.
+    Index(usize),
+}
+
+impl Step<'_> {
+    /// Returns the key, of a step to an entry.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Step::Key(key) => Some(key),
+            Step::Index(_) => None,
+        }
+    }
+
+    /// Returns the number of the item, of a step to one.
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Step::Key(_) => None,
+            Step::Index(index) => Some(*index),
+        }
+    }
+
+    /// Returns the key, or the number of the item as text.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Step::Key(key) => Cow::Borrowed(key),
+            Step::Index(index) => index.to_string().into(),
+        }
+    }
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text())
+    }
+}
+
+impl PartialEq<&str> for Step<'_> {
+    fn eq(&self, key: &&str) -> bool {
+        self.key() == Some(key)
+    }
+}
 
 impl Pointer {
     /// The whole document.
     pub fn root() -> Pointer {
-        Pointer(String::new())
+        Pointer::default()
     }
 
     /// Reads pointer text; text that does not begin with `/` counts as one step.
     pub fn parse(text: &str) -> Pointer {
-        if text.is_empty() || text.starts_with('/') { Pointer(text.to_owned()) } else { Pointer::root().key(text) }
+        if text.is_empty() || text.starts_with('/') {
+            Pointer { text: text.to_owned(), numeric_keys: Vec::new() }
+        } else {
+            Pointer::root().key(text)
+        }
     }
 
     /// The member `key` of what this points at.
     pub fn key(&self, key: &str) -> Pointer {
-        let mut text = String::with_capacity(self.0.len() + key.len() + 1);
-        text.push_str(&self.0);
+        let mut text = String::with_capacity(self.text.len() + key.len() + 1);
+        text.push_str(&self.text);
         text.push('/');
+        let mut numeric_keys = self.numeric_keys.clone();
+        if number(key).is_some() {
+            numeric_keys.push(text.len());
+        }
         for character in key.chars() {
             match character {
                 '~' => text.push_str("~0"),
@@ -35,54 +100,87 @@ impl Pointer {
                 other => text.push(other),
             }
         }
-        Pointer(text)
+        Pointer { text, numeric_keys }
     }
 
     /// Item `index` (from 0) of what this points at.
     pub fn index(&self, index: usize) -> Pointer {
-        Pointer(format!("{}/{index}", self.0))
+        Pointer { text: format!("{}/{index}", self.text), numeric_keys: self.numeric_keys.clone() }
+    }
+
+    /// What one step leads to from what this points at.
+    pub fn step(&self, step: &Step<'_>) -> Pointer {
+        match step {
+            Step::Key(key) => self.key(key),
+            Step::Index(index) => self.index(*index),
+        }
     }
 
     /// This pointer followed by a relative one.
     pub fn join(&self, relative: &Pointer) -> Pointer {
-        Pointer(format!("{}{}", self.0, relative.0))
+        let mut joined = self.clone();
+        joined.text.push_str(&relative.text);
+        joined.numeric_keys.extend(relative.numeric_keys.iter().map(|at| at + self.text.len()));
+        joined
     }
 
-    /// The steps from the root, unescaped.
-    pub fn steps(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        self.0.split('/').skip(1).map(unescaped)
+    /// The steps from the root.
+    pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        self.text.match_indices('/').map(|(at, _)| self.step_at(at + 1))
     }
 
-    /// The last step, unescaped; nothing at the root.
+    /// The last step; `None` at the root.
+    pub fn last_step(&self) -> Option<Step<'_>> {
+        self.text.rfind('/').map(|at| self.step_at(at + 1))
+    }
+
+    /// The step whose text begins at a byte.
+    fn step_at(&self, start: usize) -> Step<'_> {
+        let end = self.text[start..].find('/').map_or(self.text.len(), |length| start + length);
+        let written = &self.text[start..end];
+        match number(written).filter(|_| !self.numeric_keys.contains(&start)) {
+            Some(index) => Step::Index(index),
+            None => Step::Key(unescaped(written)),
+        }
+    }
+
+    /// The last step as text; `None` at the root.
     pub fn last(&self) -> Option<String> {
-        self.0.rfind('/').map(|at| unescaped(&self.0[at + 1..]).into_owned())
+        self.last_step().map(|step| step.text().into_owned())
     }
 
-    /// What holds the place this points at; nothing at the root.
+    /// What holds the place this points at; `None` at the root.
     pub fn parent(&self) -> Option<Pointer> {
-        self.0.rfind('/').map(|end| Pointer(self.0[..end].to_owned()))
+        let end = self.text.rfind('/')?;
+        let numeric_keys = self.numeric_keys.iter().copied().filter(|at| *at < end).collect();
+        Some(Pointer { text: self.text[..end].to_owned(), numeric_keys })
     }
 
-    /// What remains of this pointer below `base`, when it lies there.
+    /// What remains of this pointer below `base`, when it is there.
     pub fn below(&self, base: &Pointer) -> Option<Pointer> {
-        let rest = self.0.strip_prefix(&base.0)?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| Pointer(rest.to_owned()))
+        let rest = self.text.strip_prefix(&base.text)?;
+        let start = base.text.len();
+        let is_below = rest.is_empty() || rest.starts_with('/');
+        let (above, below) = self.numeric_keys.split_at(self.numeric_keys.partition_point(|at| *at < start));
+        let numeric_keys = || below.iter().map(|at| at - start).collect();
+        (is_below && above == base.numeric_keys)
+            .then(|| Pointer { text: rest.to_owned(), numeric_keys: numeric_keys() })
     }
 
     /// Whether this is the whole document.
     pub fn is_root(&self) -> bool {
-        self.0.is_empty()
+        self.text.is_empty()
     }
 
     /// The pointer's text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl fmt::Display for Pointer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.text)
     }
 }
 
@@ -92,21 +190,70 @@ impl From<&str> for Pointer {
     }
 }
 
+impl Serialize for Pointer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pointer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pointer, D::Error> {
+        Ok(Pointer::parse(&String::deserialize(deserializer)?))
+    }
+}
+
+impl JsonSchema for Pointer {
+    fn schema_name() -> Cow<'static, str> {
+        "Pointer".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": POINTER, "type": "string" })
+    }
+}
+
+/// The number of the item that a step leads to, if it looks like one.
+fn number(step: &str) -> Option<usize> {
+    let is_number = step.bytes().all(|byte| byte.is_ascii_digit()) && (step.len() == 1 || !step.starts_with('0'));
+    is_number.then(|| step.parse().ok()).flatten()
+}
+
 fn unescaped(step: &str) -> Cow<'_, str> {
     if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Pointer;
+    use super::{Pointer, Step};
 
     #[test]
     fn steps_are_escaped_and_come_back() {
-        let pointer = Pointer::root().key("a/b").key("c~d").index(3);
-        assert_eq!(pointer.as_str(), "/a~1b/c~0d/3");
-        assert_eq!(pointer.steps().collect::<Vec<_>>(), ["a/b", "c~d", "3"]);
-        assert_eq!(pointer.parent().unwrap().as_str(), "/a~1b/c~0d");
-        assert_eq!(pointer.below(&Pointer::parse("/a~1b")).unwrap().as_str(), "/c~0d/3");
+        let pointer = Pointer::root().key("a/b").key("c~d").key("~0").index(3);
+        assert_eq!(pointer.to_string(), "/a~1b/c~0d/~00/3");
+        assert_eq!(
+            pointer.steps().collect::<Vec<_>>(),
+            [Step::Key("a/b".into()), Step::Key("c~d".into()), Step::Key("~0".into()), Step::Index(3)]
+        );
+        assert_eq!(Pointer::parse(&pointer.to_string()), pointer);
+        assert_eq!(pointer.parent().unwrap().parent().unwrap().to_string(), "/a~1b/c~0d");
+        assert_eq!(pointer.below(&Pointer::parse("/a~1b/c~0d")).unwrap().to_string(), "/~00/3");
         assert_eq!(pointer.below(&Pointer::parse("/a")), None);
+    }
+
+    #[test]
+    fn key_that_is_a_number_is_not_an_item() {
+        let (key, item) = (Pointer::root().key("vars").key("12"), Pointer::root().key("vars").index(12));
+        assert_ne!(key, item);
+        assert_eq!(key.to_string(), item.to_string());
+        assert_eq!(key.last_step(), Some(Step::Key("12".into())));
+        assert_eq!(item.last_step(), Some(Step::Index(12)));
+        assert_eq!(key.key("a").steps().nth(1), Some(Step::Key("12".into())));
+        assert_eq!(item.key("7").below(&item), Some(Pointer::root().key("7")));
+        assert_eq!(item.join(&Pointer::root().key("7")).parent(), Some(item.clone()));
+        assert_eq!((key.key("a").below(&item), key.key("7").parent()), (None, Some(key.clone())));
+        assert_eq!(serde_json::to_string(&key).unwrap(), "\"/vars/12\"");
+        // Such as a key of a mapping of months.
+        assert_eq!(Pointer::root().key("01").last_step(), Some(Step::Key("01".into())));
+        assert_eq!(Pointer::parse("/99999999999999999999999").last_step().unwrap().index(), None);
     }
 }

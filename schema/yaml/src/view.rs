@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Document, Pointer,
+    pointer::Step,
     scalar::{Scalar, resolve},
     tree::{Entry, Node, NodeKind, Style},
 };
@@ -458,12 +459,23 @@ impl<'d> NodeRef<'d> {
         Some(node)
     }
 
-    fn step(self, step: &str) -> Option<NodeRef<'d>> {
-        match self.shape() {
-            Shape::Sequence => self.item_at(step.parse().ok()?),
-            Shape::Mapping => self.get(step),
-            Shape::Scalar | Shape::Dangling => None,
+    fn step(self, step: &Step<'_>) -> Option<NodeRef<'d>> {
+        match (self.shape(), step) {
+            (Shape::Sequence, Step::Index(index)) => self.item_at(*index),
+            // A pointer that was read from text takes a number for an item, whatever is there.
+            (Shape::Mapping, Step::Key(_) | Step::Index(_)) => self.get(&step.text()),
+            (Shape::Sequence, Step::Key(_)) | (Shape::Scalar | Shape::Dangling, _) => None,
         }
+    }
+
+    /// Returns the place that a pointer read from text names below this node: the nodes know which numbers are keys.
+    pub fn place_of(self, text: &Pointer) -> Pointer {
+        let mut node = Some(self);
+        text.steps().fold(Pointer::root(), |at, step| {
+            let is_mapping = node.is_some_and(|node| node.shape() == Shape::Mapping);
+            node = node.and_then(|node| node.step(&step));
+            if is_mapping { at.key(&step.text()) } else { at.step(&step) }
+        })
     }
 
     /// Whether this is the key `name`; see [`NodeRef::key_text`].

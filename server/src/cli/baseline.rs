@@ -16,7 +16,6 @@ use anyhow::{Context, anyhow, bail, ensure};
 use clap::{Subcommand, ValueEnum};
 use speclens_runner::{clock::Clock, report::plain};
 use speclens_schema::{
-    faults,
     dialect::{
         Dialect,
         clawspec::{
@@ -28,6 +27,7 @@ use speclens_schema::{
     },
     document::Document,
     evidence::Moment,
+    faults,
     json_schema::SpecFile,
     problem::Severity,
     suite::{Case, Suite},

@@ -10,9 +10,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 use speclens_runner::{files::DiskFiles, report::plain};
 use speclens_schema::{
-    faults,
     dialect::clawspec::coverage::{Coverage, CoveredTarget, Gap, NESTED_DIRECTORY},
     document::{Document, Encoding, Lines},
+    faults,
     json_schema::SpecFile,
     problem::Severity,
     validate,
@@ -90,7 +90,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         bail!("{name}: {}", problem.message);
     }
     let document = Document::read(&text, SpecFile::ClawSpecLedger.scalar_rules());
-    let problems = faults::problems(&document).into_iter().chain(validate::validate(&document, SpecFile::ClawSpecLedger));
+    let problems =
+        faults::problems(&document).into_iter().chain(validate::validate(&document, SpecFile::ClawSpecLedger));
     let errors: Vec<_> = problems.filter(|problem| problem.severity == Severity::Error).collect();
     if let Some(first) = errors.first() {
         let line = line_of(&document, first.range.start);

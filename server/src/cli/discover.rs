@@ -148,7 +148,7 @@ fn below(
         // What has the name of a suite is one, whatever it holds: a pipe, too, is reported as no text.
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
-        let counts = wanted == Wanted::Files || has_tests(scope.file);
+        let counts = wanted == Wanted::Files || scope.file.is_suite();
         let standing = standing(&scope, &text, named.is_some(), wanted);
         counts.then(|| (Found { path: path.clone(), scope }, standing))
     };
@@ -262,24 +262,6 @@ fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standi
     }
 }
 
-/// Whether there are tests in such a file, to be listed and run.
-fn has_tests(file: SpecFile) -> bool {
-    match file {
-        SpecFile::KindLm
-        | SpecFile::CliBench
-        | SpecFile::ClawSpecScenarios
-        | SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpecPipeline => true,
-        SpecFile::Settings
-        | SpecFile::Script
-        | SpecFile::Gateway
-        | SpecFile::CliBenchTasks
-        | SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines => false,
-    }
-}
-
 /// A file that was named outright: its name decides, else its content.
 fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> {
     let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -291,7 +273,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
     }
     let scope = scopes.find_asked_for(&real, &text).filter(|scope| scope.file != SpecFile::Settings);
     let Some(scope) = scope else { bail!("{}", unrecognised(path, &slashed(&real), &text)) };
-    if wanted == Wanted::Suites && !has_tests(scope.file) {
+    if wanted == Wanted::Suites && !scope.file.is_suite() {
         match &scope.main {
             Some(main) => {
                 bail!("{} is a part of a suite: name `{main}`, and choose tests with `--test`", path.display())

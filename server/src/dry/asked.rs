@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use speclens_runner::{
     exec::agent::grouped,
-    model::{Description, KeyState, Models, manual},
+    model::{Description, KeyState, Models, Quote, manual},
     report::{human::dollars, plain},
 };
 use speclens_schema::{
@@ -106,7 +106,7 @@ enum Known {
     /// Nothing: no provider is asked.
     Free,
     /// This.
-    Price(Price),
+    Price(Quote),
     /// It is not known.
     Unknown,
 }
@@ -147,23 +147,30 @@ fn spent(bound: Bound, price: Known) -> String {
     match price {
         Known::Free => "costs nothing".to_owned(),
         Known::Unknown => format!("{tokens}; cost unknown"),
-        Known::Price(Price { input, output }) => {
+        Known::Price(Quote { price: Price { input, output }, source }) => {
             // Far fewer tokens than a double can count.
             let usd = (input_tokens as f64 * input + output_tokens as f64 * output) / MILLION;
-            format!("{tokens}; at most {}", dollars(usd))
+            format!("{tokens}; at most {} ({source})", dollars(usd))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use speclens_runner::model::PriceSource;
+
     use super::*;
 
     #[test]
     fn cost_is_a_number_only_where_a_price_is_known() {
         let bound = Bound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
-        let price = Known::Price(Price { input: 3.0, output: 15.0 });
-        assert_eq!(spent(bound, price), "at most 1,000,000 tokens sent and 10,000 received; at most $3.15");
+        let price = Price { input: 3.0, output: 15.0 };
+        let of = |source| Known::Price(Quote { price, source });
+        assert_eq!(
+            spent(bound, of(PriceSource::Settings)),
+            "at most 1,000,000 tokens sent and 10,000 received; at most $3.15 (as `prices` in `speclens.yaml` says)"
+        );
+        assert!(spent(bound, of(PriceSource::List)).contains("at most $3.15 (list price of 20"));
         assert!(spent(bound, Known::Unknown).ends_with("; cost unknown"));
         assert_eq!(spent(bound, Known::Free), "costs nothing");
     }

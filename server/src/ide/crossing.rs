@@ -167,7 +167,7 @@ impl<'d> Walk<'d> {
         match node.shape() {
             NodeShape::Scalar => self.scalar(node, &shape.at(Some(node))),
             NodeShape::Sequence => {
-                let Some(item) = shape.child("0", None) else { return };
+                let Some(item) = shape.item() else { return };
                 for below in node.items() {
                     self.below(below, &item, context);
                 }
@@ -175,18 +175,7 @@ impl<'d> Walk<'d> {
             NodeShape::Mapping => {
                 let ways = |entry: EntryRef<'d>| Some((self.ways.step(context, entry.key.text()?)?, entry));
                 let entries: Vec<(&'static str, EntryRef<'d>)> = node.entries().filter_map(ways).collect();
-                let keys_are_names = match self.file {
-                    SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => true,
-                    SpecFile::KindLm
-                    | SpecFile::Settings
-                    | SpecFile::CliBench
-                    | SpecFile::CliBenchTasks
-                    | SpecFile::ClawSpecScenarios
-                    | SpecFile::ClawSpecHandoff
-                    | SpecFile::ClawSpecPipeline
-                    | SpecFile::ClawSpec
-                    | SpecFile::ClawSpecLedger => false,
-                };
+                let keys_are_names = self.file.keys_are_names();
                 if entries.is_empty() && !keys_are_names {
                     return;
                 }

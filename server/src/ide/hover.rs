@@ -6,9 +6,9 @@ mod tests;
 use std::ops::Range;
 
 use speclens_schema::{
-    directive,
     dialect::clawspec::{config::Config, lower},
-    document::{Document, NodeRef, Pointer, Shape as NodeShape},
+    directive,
+    document::{Document, NodeRef, Pointer, Shape as NodeShape, Step},
     files::FileKind,
     json_schema::SpecFile,
     problem::Code,
@@ -179,14 +179,14 @@ impl<'d> Place<'d> {
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         match self.file {
             SpecFile::KindLm => {
-                if self.at.steps().next().as_deref() == Some(DEFAULTS) {
+                if self.at.steps().next().is_some_and(|step| step == DEFAULTS) {
                     return None;
                 }
                 let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
                 Some(format!("Where it is not set, {} of `{DEFAULTS}` in this file counts.", card::inline(value)))
             }
             SpecFile::CliBench | SpecFile::CliBenchTasks => {
-                let is_of_task = self.at.steps().any(|step| step.parse::<usize>().is_ok());
+                let is_of_task = self.at.steps().any(|step| step.index().is_some());
                 if !is_of_task || !SHARED_BY_TASKS.contains(&name) {
                     return None;
                 }
@@ -230,10 +230,10 @@ impl<'d> Place<'d> {
         let tag = tag.into_iter().find(|(name, value)| {
             node.and_then(|node| node.get(name)).and_then(NodeRef::text) == Some(value) && key != Some(name)
         });
-        let path = parent.steps().fold(String::new(), |path, step| match step.parse::<usize>() {
-            Ok(_) => format!("{path}[]"),
-            Err(_) if path.is_empty() => step.into_owned(),
-            Err(_) => format!("{path}.{step}"),
+        let path = parent.steps().fold(String::new(), |path, step| match step {
+            Step::Index(_) => format!("{path}[]"),
+            Step::Key(key) if path.is_empty() => key.into_owned(),
+            Step::Key(key) => format!("{path}.{key}"),
         });
         Page { path, tag, key: key.map(str::to_owned) }
     }
@@ -357,7 +357,7 @@ impl<'d> Place<'d> {
         let mut steps = self.at.steps();
         let (Some(section), Some(prompt)) = (steps.next(), steps.next()) else { return None };
         if section == "prompts" {
-            let given = names::given_to(self.document, &prompt);
+            let given = names::given_to(self.document, &prompt.text());
             return match given.into_iter().find(|(known, _)| known == name) {
                 Some((_, value)) => {
                     say(format!("given by the tests, such as {}", card::inline(value.unwrap_or_default())))

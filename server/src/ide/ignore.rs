@@ -121,7 +121,7 @@ fn line_break(text: &str) -> &'static str {
 mod tests {
     use speclens_schema::{cure::replaced, dialect::ScalarRules, document::Document, problem::Code};
 
-    use super::{here, in_file, in_settings};
+    use super::{allowances, here, in_file, in_settings};
 
     #[test]
     fn comment_never_becomes_part_of_a_block_text() {

@@ -79,7 +79,7 @@ fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunRes
 }
 
 /// The node whose key or scalar is at an offset.
-fn written_at(document: &Document, offset: usize) -> Option<(Pointer, Range<usize>)> {
+pub(super) fn written_at(document: &Document, offset: usize) -> Option<(Pointer, Range<usize>)> {
     let at = document.pointer_at(offset);
     let node = document.find(&at)?;
     let entry = at.parent().and_then(|parent| document.find(&parent)?.entry(&at.last()?));

@@ -7,8 +7,10 @@ use std::{
 
 use ropey::Rope;
 use speclens_schema::{
-    document::Document,
+    document::{Document, Pointer},
+    judge::Judged,
     suite::{Case, CaseFile, Suite},
+    verdict::{FilePlace, Place},
 };
 
 use super::{
@@ -70,6 +72,22 @@ impl Latest {
     /// Whether anything is known of a run of a test.
     pub fn has_transcript(&self, test: &str) -> bool {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
+    }
+
+    /// The places in other files that the newest attempt of a test saw for the claim around a place of the document.
+    pub fn sightings(&self, document: &Document, at: &Pointer) -> Vec<FilePlace> {
+        let found = self.own().filter(|_| self.is_of(document)).find(|(case, _)| at.below(&case.at).is_some());
+        let Some((case, outcome)) = found else { return Vec::new() };
+        let results = outcome.attempts.iter().map(|attempt| &attempt.result);
+        let Some(newest) = results.max_by_key(|result| result.began_us) else { return Vec::new() };
+        let is_here =
+            |judged: &&Judged| case.claims.get(judged.claim).is_some_and(|claim| at.below(&claim.at).is_some());
+        let related = newest.verdicts.iter().filter(is_here).flat_map(|judged| &judged.verdict.related);
+        let places = related.filter_map(|related| match &related.at {
+            Place::File(place) => Some(place.clone()),
+            Place::Claim(_) => None,
+        });
+        places.collect()
     }
 
     /// Whether a judge can be asked about what is recorded of a test of the document itself.

@@ -83,6 +83,7 @@ impl CaseOutcome {
             attempts,
             subjects,
             can_ask: self.can_ask,
+            is_present: self.is_present,
         }
     }
 }

@@ -6,7 +6,7 @@ use speclens_schema::{
     dialect::Dialect,
     document::{Document, NodeRef},
     json_schema::SpecFile,
-    suite::{WrittenCase, list_of_cases, written_cases},
+    suite::{ActionKind, WrittenCase, list_of_cases, written_cases},
 };
 
 use speclens_runner::book::FOREIGN;
@@ -29,15 +29,15 @@ pub enum CaseState {
     Stale,
     /// Everything holds.
     Passed {
-        /// From start to end.
-        duration_ms: f64,
+        /// From start to end; `None` where nothing was timed.
+        duration_ms: Option<f64>,
     },
     /// Something is worth a look.
     Warned {
         /// How many claims warn.
         claims: usize,
-        /// From start to end.
-        duration_ms: f64,
+        /// From start to end; `None` where nothing was timed.
+        duration_ms: Option<f64>,
     },
     /// Claims do not hold.
     Failed {
@@ -69,12 +69,21 @@ pub struct Known {
     pub subjects: Vec<Tally>,
     /// Whether a judge can be asked about what is recorded.
     pub can_ask: bool,
+    /// Whether it is of what was there later: nothing was started for it.
+    pub is_present: bool,
 }
 
 impl Known {
     /// What is known of a test that never ran.
     pub fn nothing() -> Known {
-        Known { state: CaseState::NeverRun, from: None, is_foreign: false, subjects: Vec::new(), can_ask: false }
+        Known {
+            state: CaseState::NeverRun,
+            from: None,
+            is_foreign: false,
+            subjects: Vec::new(),
+            can_ask: false,
+            is_present: false,
+        }
     }
 }
 
@@ -100,6 +109,10 @@ pub enum LensAction {
     Ask(String),
     /// Says what a run of the task with this name would do.
     DryRun(String),
+    /// Says which preconditions of the test with this name hold now.
+    Preconditions(String),
+    /// Judges what the target of the test with this name has left by now; starts nothing.
+    Judge(String),
     /// Runs every test of the file.
     RunFile,
     /// Shows what the last run of this test did.
@@ -115,15 +128,18 @@ pub enum LensAction {
 impl CaseState {
     /// The state in a few words; nothing for a test that never ran.
     pub fn title(&self) -> Option<String> {
+        let passed = |milliseconds: &Option<f64>| {
+            milliseconds.map_or_else(|| "✓ passed".to_owned(), |it| format!("✓ passed {}", duration(it)))
+        };
         let claims = |count: &usize| if *count == 1 { "1 assertion".to_owned() } else { format!("{count} assertions") };
         Some(match self {
             CaseState::NeverRun => return None,
             CaseState::Running => "… running".to_owned(),
             CaseState::Cancelled => "⊘ cancelled".to_owned(),
             CaseState::Stale => "⚠ stale, run again".to_owned(),
-            CaseState::Passed { duration_ms } => format!("✓ passed {}", duration(*duration_ms)),
+            CaseState::Passed { duration_ms } => passed(duration_ms),
             CaseState::Warned { claims: count, duration_ms } => {
-                format!("✓ passed {}, {} worth a look", duration(*duration_ms), claims(count))
+                format!("{}, {} worth a look", passed(duration_ms), claims(count))
             }
             CaseState::Failed { claims: count } => format!("✗ {} failed", claims(count)),
             CaseState::Unknown { claims: count } => format!("? {} unknown", claims(count)),
@@ -218,7 +234,8 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
         let name: &str = &test.name;
         let range = test.node.range();
         let range = range.start..range.start + name.len().min(range.len());
-        let Known { state, from, is_foreign, subjects, can_ask } = known(name).unwrap_or_else(Known::nothing);
+        let Known { state, from, is_foreign, subjects, can_ask, is_present } =
+            known(name).unwrap_or_else(Known::nothing);
         // What is under way began before the text became what it is.
         let obstacle = obstacles.of(test).filter(|_| state != CaseState::Running);
         let counted = match obstacle {
@@ -247,9 +264,18 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 if around.looks.file.dialect() == Some(Dialect::CliBench) {
                     push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
                 }
+                if test.has_preconditions() {
+                    push("Preconditions".to_owned(), LensAction::Preconditions(name.to_owned()));
+                }
+                if test.does == ActionKind::Trigger {
+                    push("Judge only".to_owned(), LensAction::Judge(name.to_owned()));
+                }
                 let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { continue };
                 if let Some(from) = from {
                     title.push_str(&format!(", from the recording of `{from}`"));
+                }
+                if is_present {
+                    title.push_str(", judged without a run");
                 }
                 if is_foreign {
                     title.push_str(", ");
@@ -349,8 +375,17 @@ mod tests {
                 "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
                 vec!["2: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
             ),
-            (SpecFile::ClawSpecScenarios, "scenarios:\n  - name: a\n", vec!["1: ▶ Run file", "2: ▶ Run"]),
-            (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run"]),
+            (
+                SpecFile::ClawSpecScenarios,
+                "scenarios:\n  - name: a\n  - name: b\n    given:\n    - type: gateway_healthy\n",
+                vec!["1: ▶ Run file", "2: ▶ Run", "2: Judge only", "3: ▶ Run", "3: Preconditions", "3: Judge only"],
+            ),
+            (
+                SpecFile::ClawSpecHandoff,
+                "handoff: {from: a, to: b}\n",
+                vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"],
+            ),
+            (SpecFile::ClawSpecPipeline, "pipeline: {name: a}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
             (SpecFile::ClawSpecBaselines, "metrics: {}\n", vec![]),
         ] {
             for text in [text.to_owned(), text.replace('\n', "\r\n")] {
@@ -376,7 +411,7 @@ mod tests {
     fn tests_in_other_files_of_the_suite_count() {
         let none = HashSet::new();
         let document = Document::read("tests: [{name: a}]\n", ScalarRules::Yaml12);
-        let states = [CaseState::Failed { claims: 1 }, CaseState::Passed { duration_ms: 1.0 }];
+        let states = [CaseState::Failed { claims: 1 }, CaseState::Passed { duration_ms: Some(1.0) }];
         let found = titles(&document, Around { elsewhere: &states, ..around(&none) });
         assert_eq!(found, ["1: ▶ Run file", "1: 1 failed, 1 passed, 1 not run", "1: ▶ Run"]);
         let found = titles(&document, Around { elsewhere: &[CaseState::Running], ..around(&none) });
@@ -420,11 +455,11 @@ mod tests {
         check(
             "tests:\n- name: a\n- name: b\n- name: c\n- name: d\n- name: e\n- name: f\n",
             &[
-                ("a", CaseState::Passed { duration_ms: 1234.0 }),
+                ("a", CaseState::Passed { duration_ms: Some(1234.0) }),
                 ("b", CaseState::Failed { claims: 2 }),
                 ("c", CaseState::Stale),
                 ("d", CaseState::Broke { message: "timed out after 1000 ms".to_owned() }),
-                ("e", CaseState::Passed { duration_ms: 5.0 }),
+                ("e", CaseState::Passed { duration_ms: Some(5.0) }),
                 ("f", CaseState::Cancelled),
             ],
             &[],
@@ -485,7 +520,7 @@ mod tests {
             &[
                 ("b", CaseState::Failed { claims: 1 }),
                 ("c", CaseState::Unknown { claims: 1 }),
-                ("d", CaseState::Passed { duration_ms: 1.0 }),
+                ("d", CaseState::Passed { duration_ms: Some(1.0) }),
             ],
             &["c"],
             expect![[r#"

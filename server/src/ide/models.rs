@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use speclens_runner::model::{Description, KeyState, Models, PRICES_OF};
+use speclens_runner::model::{Description, KeyState, Models, Quote};
 use speclens_schema::{
     analysis::Analyzer,
     dialect::Dialect,
@@ -57,12 +57,8 @@ impl Reach<'_> {
             Err(error) => return format!("Cannot be asked: {}.", error.message),
         };
         let place = place(&described);
-        let Some(Price { input, output }) = described.price else {
+        let Some(Quote { price: Price { input, output }, source }) = described.price else {
             return format!("{place}\n\nIts price is not known.");
-        };
-        let source = match self.settings.prices.contains_key(id) {
-            true => "as `prices` in `speclens.yaml` says".to_owned(),
-            false => format!("list price of {PRICES_OF}"),
         };
         format!("{place}\n\nA million tokens cost ${input} sent and ${output} received ({source}).")
     }

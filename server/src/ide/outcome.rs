@@ -30,6 +30,8 @@ pub struct CaseOutcome {
     pub subjects: Vec<Tally>,
     /// Whether a judge can be asked about what is recorded.
     pub can_ask: bool,
+    /// Whether it is of what was there later: nothing was started for it.
+    pub is_present: bool,
 }
 
 /// Whether a test runs now.
@@ -72,6 +74,7 @@ impl CaseOutcome {
             state,
             from: attempts.iter().find_map(|attempt| attempt.result.from.clone()),
             is_foreign: attempts.iter().any(|attempt| attempt.result.origin == Origin::Foreign),
+            is_present: attempts.iter().any(|attempt| attempt.result.origin == Origin::Present),
             can_ask: attempts.iter().any(|attempt| can_ask(case, &attempt.result)),
             attempts,
             subjects,
@@ -80,8 +83,14 @@ impl CaseOutcome {
 
     /// What a lens says about it.
     pub fn known(&self) -> Known {
-        let (subjects, can_ask) = (self.subjects.clone(), self.can_ask);
-        Known { state: self.state.clone(), from: self.from.clone(), is_foreign: self.is_foreign, subjects, can_ask }
+        Known {
+            state: self.state.clone(),
+            from: self.from.clone(),
+            is_foreign: self.is_foreign,
+            subjects: self.subjects.clone(),
+            can_ask: self.can_ask,
+            is_present: self.is_present,
+        }
     }
 
     /// Returns the attempts, as far as they are the last word on the case: none while it runs, or after a run was cancelled.
@@ -136,10 +145,12 @@ impl JudgedAttempt {
     }
 }
 
-/// Whether a judge can be asked about an attempt. Only where something is unknown is its evidence read.
+/// Whether a judge can be asked about an attempt: it is recorded, so that the answer can be. Only where something is unknown is
+/// its evidence read.
 fn can_ask(case: &Case, result: &RunResult) -> bool {
     let is_unknown = |judged: &Judged| judged.verdict.outcome.status() == Status::Unknown;
-    result.verdicts.iter().any(is_unknown)
+    result.origin != Origin::Present
+        && result.verdicts.iter().any(is_unknown)
         && result.evidence.get().is_some_and(|evidence| !judge::open_questions(case, &evidence).is_empty())
 }
 
@@ -158,7 +169,8 @@ pub(super) fn settled_state(attempts: &[JudgedAttempt], is_partial: bool) -> Cas
 
 fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
     let results = || attempts.iter().map(|attempt| &attempt.result);
-    let duration_ms = results().filter_map(|result| result.figures.duration_ms).sum();
+    let timed = || results().filter_map(|result| result.figures.duration_ms);
+    let duration_ms = timed().next().map(|_| timed().sum());
     if let Some(Absence { message, .. }) = results().find_map(|result| result.absence.as_ref()) {
         return CaseState::Broke { message: message.clone() };
     }
@@ -204,7 +216,7 @@ mod tests {
     #[test]
     fn test_passes_where_every_repetition_passed() {
         let all = [(0, 0, Status::Pass), (0, 1, Status::Pass), (1, 0, Status::Pass), (1, 1, Status::Pass)];
-        assert_eq!(state(&all), CaseState::Passed { duration_ms: 0.0 });
+        assert_eq!(state(&all), CaseState::Passed { duration_ms: None });
         assert_eq!(state(&all[..3]), CaseState::Stale);
         assert_eq!(state(&[]), CaseState::NeverRun);
     }

@@ -14,13 +14,13 @@ pub fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
     let Some(mut node) = document.root() else { return found };
     let pointer = document.pointer_at(offset);
     for step in pointer.steps() {
-        if let Some(entry) = node.entry(&step) {
+        if let Some(entry) = step.key().and_then(|key| node.entry(key)) {
             let (key, value) = (entry.key.range(), entry.value.range());
             found.push(key.start..value.end.max(key.end));
             let on_key = key.start <= offset && offset <= key.end;
             found.push(if on_key { key } else { value });
             node = entry.value;
-        } else if let Some(item) = step.parse().ok().and_then(|index| node.item_at(index)) {
+        } else if let Some(item) = step.index().and_then(|index| node.item_at(index)) {
             found.push(item.range());
             node = item;
         } else {

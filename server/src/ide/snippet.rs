@@ -38,7 +38,7 @@ pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
             _ => value.text().and_then(|text| text.lines().next()).unwrap_or_default().to_owned(),
         };
         let below = |at: &Pointer| {
-            let below = at.steps().skip(1).fold(Pointer::root(), |at, step| at.key(&step));
+            let below = at.steps().skip(1).fold(Pointer::root(), |at, step| at.step(&step));
             shape.below(&below, Some(first.value))
         };
         Some(Snippet::of(format!("{name}: {held}"), example.trim_end().to_owned(), &below))
@@ -76,7 +76,7 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
 
 /// The same place, seen from the only item of a list.
 fn below_item(at: &Pointer) -> Pointer {
-    at.steps().skip(1).fold(Pointer::root(), |at, step| at.key(&step))
+    at.steps().skip(1).fold(Pointer::root(), |at, step| at.step(&step))
 }
 
 /// What an item is called: its keys, or its only key with the value.

@@ -2,14 +2,15 @@
 
 mod answers;
 mod page;
+pub mod waterfall;
 
-use speclens_runner::event::RunResult;
+use speclens_runner::event::{RunResult, SuiteResult};
 use speclens_schema::{
     check::json::number_text,
-    evidence::{Capture, Evidence},
+    evidence::{Capture, Ended, Evidence},
     judge::Judged,
     mask::shown,
-    suite::Subject,
+    suite::{Claim, Subject, Suite},
     verdict::{Outcome, Status, Verdict},
 };
 
@@ -94,6 +95,27 @@ pub fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language) {
         text.insert_str(0, &format!("from the recording of `{from}`, which runs the same command\n\n"));
     }
     (text, language)
+}
+
+/// Returns which preconditions of a test held when they were looked at.
+pub fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String {
+    let found = result.cases.iter().find_map(|case| {
+        let known = suite.cases.get(case.case).filter(|known| known.name == test)?;
+        Some((known, case.runs.first()?))
+    });
+    let title = format!("# {}: preconditions\n\n", one_line(test));
+    let Some((case, run)) = found else { return format!("{title}Nothing was looked at.\n") };
+    if let Some(absence) = &run.absence {
+        return format!("{title}Nothing was started, and nothing is known: {}\n", absence.message);
+    }
+    let judged = run.verdicts.iter().filter(|it| case.claims.get(it.claim).is_some_and(Claim::is_precondition));
+    let lines: String = judged.map(page::verdict).collect();
+    let sentence = match (lines.is_empty(), run.status) {
+        (true, _) => "This test has no preconditions",
+        (false, Status::Fail | Status::Error) => "A run would not start anything",
+        (false, Status::Pass | Status::Skip | Status::Warn | Status::Unknown) => "A run would start now",
+    };
+    format!("{title}{sentence}. Nothing was started to find out.\n\n{lines}")
 }
 
 /// One attempt in full.
@@ -181,6 +203,20 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
                 text.push_str(&format!("({})\n", spent(usage)));
             }
         }
+    }
+}
+
+/// What ended an act, after its subject.
+pub fn ended_by(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Exit => "ended with its process",
+        Ended::Done => "ended because the agent was done",
+        Ended::Answer => "ended with the answer of the gateway",
+        Ended::Log => "ended by a line of the log",
+        Ended::RootSpan => "ended with the outermost span",
+        Ended::Satisfied => "was left when everything that is claimed had happened",
+        Ended::TurnLimit => "ended at the limit of turns",
+        Ended::Deadline => "ended at the deadline",
     }
 }
 

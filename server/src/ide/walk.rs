@@ -33,8 +33,8 @@ impl<'d> Shapes<'d> {
         let shape = match at.parent() {
             None => Some(Shape::of(self.file)),
             Some(parent) => {
-                let last = at.last().unwrap_or_default();
-                self.at(&parent).and_then(|shape| shape.step(&last, self.document.find(&parent)))
+                let last = at.last_step();
+                self.at(&parent).zip(last).and_then(|(shape, last)| shape.step_to(&last, self.document.find(&parent)))
             }
         };
         self.known.borrow_mut().insert(at.clone(), shape.clone());
@@ -149,7 +149,7 @@ fn values_below<'d>(
     match node.shape() {
         NodeShape::Scalar => visit(node, shape, around),
         NodeShape::Sequence => {
-            let Some(item) = shape.child("0", None) else { return };
+            let Some(item) = shape.item() else { return };
             for below in node.items().filter(|below| is_wanted(*below)) {
                 values_below(below, &item.at(Some(below)), around, is_wanted, visit);
             }

@@ -45,6 +45,8 @@ pub(super) struct Abilities {
     pub shows_transcripts: bool,
     /// It shows dry runs itself. It says so like [`SUGGEST`].
     pub shows_dry_runs: bool,
+    /// It shows the preconditions of a test itself. It says so like [`SUGGEST`].
+    pub shows_preconditions: bool,
     /// It asks the person who is to act, and runs the tests with that model. It says so like [`SUGGEST`].
     pub asks_for_models: bool,
     /// It opens a document when asked to.
@@ -80,6 +82,7 @@ impl Default for Abilities {
             shows_lenses: false,
             shows_transcripts: false,
             shows_dry_runs: false,
+            shows_preconditions: false,
             asks_for_models: false,
             shows_documents: false,
         }
@@ -106,6 +109,7 @@ impl Abilities {
                 .any(|path| capabilities.pointer(path).is_some_and(Value::is_object)),
             shows_transcripts: knows("speclens.showTranscript"),
             shows_dry_runs: knows("speclens.dryRun"),
+            shows_preconditions: knows("speclens.preconditions"),
             asks_for_models: knows("speclens.runWith"),
             shows_documents: is("/window/showDocument/support"),
             refreshes_diagnostics: is("/workspace/diagnostics/refreshSupport"),

@@ -15,8 +15,8 @@ use tower_lsp_server::{
 use super::{
     backend::{failed, panicked},
     convert, dry, features,
-    runs::{self, Chosen, Deed, Refused, Wanted},
-    session::Session,
+    runs::{self, Begun, Chosen, Deed, End, Refused, Wanted},
+    session::{Captured, Session},
 };
 use crate::ide::{
     lens::LensAction,
@@ -40,18 +40,22 @@ enum Name {
     RunWith,
     Ask,
     DryRun,
+    Preconditions,
+    Judge,
     Cancel,
     ShowTranscript,
     ShowStatus,
 }
 
 impl Name {
-    const ALL: [Name; 8] = [
+    const ALL: [Name; 10] = [
         Name::Run,
         Name::RunFile,
         Name::RunWith,
         Name::Ask,
         Name::DryRun,
+        Name::Preconditions,
+        Name::Judge,
         Name::Cancel,
         Name::ShowTranscript,
         Name::ShowStatus,
@@ -65,6 +69,8 @@ impl Name {
             Name::RunWith => "speclens.runWith",
             Name::Ask => "speclens.ask",
             Name::DryRun => "speclens.dryRun",
+            Name::Preconditions => "speclens.preconditions",
+            Name::Judge => "speclens.judge",
             Name::Cancel => "speclens.cancel",
             Name::ShowTranscript => "speclens.showTranscript",
             Name::ShowStatus => "speclens.showStatus",
@@ -88,6 +94,8 @@ pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
         LensAction::RunWith(test) => (Name::RunWith, json!({ "uri": uri.0, "test": test })),
         LensAction::Ask(test) => (Name::Ask, json!({ "uri": uri.0, "test": test })),
         LensAction::DryRun(test) => (Name::DryRun, json!({ "uri": uri.0, "test": test })),
+        LensAction::Preconditions(test) => (Name::Preconditions, json!({ "uri": uri.0, "test": test })),
+        LensAction::Judge(test) => (Name::Judge, json!({ "uri": uri.0, "test": test })),
         LensAction::RunFile => (Name::RunFile, json!({ "uri": uri.0 })),
         LensAction::Transcript(test) => (Name::ShowTranscript, json!({ "uri": uri.0, "test": test })),
         LensAction::Cancel(test) => (Name::Cancel, json!({ "uri": uri.0, "test": test })),
@@ -120,10 +128,19 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
         Name::Run => run(session, &needed("uri")?, Wanted::Test(needed("test")?), Deed::Run { models: models() }).await,
         Name::RunFile => run(session, &needed("uri")?, Wanted::File, Deed::Run { models: models() }).await,
         Name::Ask => run(session, &needed("uri")?, tests(), Deed::Ask).await,
+        Name::Judge => run(session, &needed("uri")?, tests(), Deed::Judge).await,
+        Name::Preconditions => {
+            let (uri, test) = (needed("uri")?, needed("test")?);
+            run(session, &uri, Wanted::Test(test), Deed::Preconditions).await
+        }
         Name::RunWith => {
             let (uri, wanted) = (needed("uri")?, tests());
             let snapshot = session.captured_in_turn(&uri).await.ok().flatten();
-            let listing = move || snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default();
+            let (looking, at) = (Arc::clone(session), uri.clone());
+            let listing = move || {
+                let snapshot = snapshot.map(|snapshot| looking.refreshed(&at, snapshot));
+                snapshot.map(|snapshot| features::choices(&snapshot)).unwrap_or_default()
+            };
             let choices = session.requests.perform(listing).await.map_err(panicked)?;
             if choices.is_empty() {
                 session.show_message(
@@ -149,8 +166,8 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             // Long outputs are read from the disk for it.
             let snapshot = session.captured_in_turn(&uri).await;
             let wording = move || {
-                let latest = snapshot.ok().flatten().and_then(|snapshot| snapshot.latest);
-                transcript::of_test(latest.as_deref(), &test)
+                let snapshot = snapshot.ok().flatten();
+                transcript::of_test(snapshot.as_ref().and_then(Captured::latest).map(Arc::as_ref), &test)
             };
             let (text, language) = session.requests.perform(wording).await.map_err(panicked)?;
             let is_shown = session.state().abilities.shows_transcripts;
@@ -171,7 +188,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
                 Some(uri) => session.captured_in_turn(&uri).await.ok().flatten(),
                 None => None,
             };
-            let tests = features::status(snapshot.as_ref().and_then(|snapshot| snapshot.latest.as_deref()));
+            let tests = features::status(snapshot.as_ref().and_then(Captured::latest).map(Arc::as_ref));
             Ok(Some(json!({ "tests": tests, "running": runs::under_way(session) })))
         }
     }
@@ -206,7 +223,13 @@ async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Ve
 
 async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<Option<Value>> {
     match runs::start(session, uri, wanted.clone(), deed.clone()).await {
-        Ok(number) => Ok(Some(json!({ "run": number }))),
+        Ok(begun) => match preconditions(begun, &wanted, &deed).await {
+            Ok(page) => {
+                let is_shown = session.state().abilities.shows_preconditions;
+                Ok(page.map(|page| shown(session, "preconditions", page, Language::Markdown, is_shown)))
+            }
+            Err(number) => Ok(Some(json!({ "run": number }))),
+        },
         Err(Refused::Failed(reason)) => Err(failed(reason)),
         Err(Refused::Cancelled) => Ok(Some(json!({ "run": null, "reason": "cancelled" }))),
         Err(Refused::Because(kind, message)) => {
@@ -219,6 +242,20 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
             }
             Ok(Some(json!({ "run": null, "reason": "untrusted" })))
         }
+    }
+}
+
+/// Waits for what a look at preconditions shows, as a page; `None` where it broke. The number of a run, where that is one.
+async fn preconditions(begun: Begun, wanted: &Wanted, deed: &Deed) -> std::result::Result<Option<String>, u32> {
+    match (deed, wanted) {
+        (Deed::Preconditions, Wanted::Test(test)) => {
+            let End { suite, result } = match begun.ended.await {
+                Ok(end) => end,
+                Err(_) => return Ok(None),
+            };
+            Ok(Some(transcript::preconditions(test, &suite, &result)))
+        }
+        (Deed::Preconditions, Wanted::File) | (Deed::Run { .. } | Deed::Ask | Deed::Judge, _) => Err(begun.number),
     }
 }
 
@@ -244,8 +281,14 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     }
     // The recordings of the other suites in the folder are believed from now on, too.
     session.analyse_all();
-    match runs::start(&session, &uri, wanted, deed).await {
-        Ok(_) | Err(Refused::Cancelled) => {}
+    match runs::start(&session, &uri, wanted.clone(), deed.clone()).await {
+        // The command was answered long ago.
+        Ok(begun) => {
+            if let Ok(Some(page)) = preconditions(begun, &wanted, &deed).await {
+                shown(&session, "preconditions", page, Language::Markdown, false);
+            }
+        }
+        Err(Refused::Cancelled) => {}
         Err(Refused::Untrusted(directory)) => {
             session.show_message(MessageType::Error, &format!("{} is not trusted", directory.display()));
         }

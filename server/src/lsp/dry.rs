@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    session::{Session, Snapshot},
+    session::{Captured, Session},
     whole::cases_in,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The page, in Markdown. Nothing is run for it, so the directory need not be trusted.
-pub(super) fn page(session: &Session, snapshot: Snapshot, uri: &str, test: &str) -> String {
+pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str) -> String {
     let snapshot = &session.refreshed(uri, snapshot);
     let title = format!("# {}: dry run\n\n", one_line(test));
     let workspace = snapshot.workspace();

@@ -4,7 +4,7 @@ use std::{collections::HashSet, path::Path};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
-use speclens_schema::{dialect::Dialect, problem::Problem};
+use speclens_schema::{dialect::Dialect, problem::Problem, suite::Suite};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -12,16 +12,20 @@ use super::{
     commands, convert, edits, fix_all, ignoring,
     session::{Session, Snapshot},
 };
-use crate::ide::{
-    actions,
-    completion::{self, Completion, CompletionKind},
-    folding, hover, last_run,
-    latest::Latest,
-    lens::{self, Around, LensAction},
-    models::{self, Reach},
-    runnable::Looks,
-    symbols::{self, Symbol},
-    values::Values,
+use crate::{
+    ide::{
+        actions,
+        completion::{self, Completion, CompletionKind},
+        folding, hover, last_run,
+        latest::Latest,
+        lens::{self, Around, LensAction},
+        models::{self, Reach},
+        runnable::Looks,
+        surroundings::{self, Surroundings},
+        symbols::{self, Symbol},
+        values::Values,
+    },
+    job,
 };
 
 /// The problems of the text, for a client that asks.
@@ -159,8 +163,16 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
         }
-        if snapshot.place.file.dialect() == Some(Dialect::CliBench) {
-            actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
+        match snapshot.place.file.dialect() {
+            Some(Dialect::CliBench) => {
+                actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
+            }
+            Some(Dialect::ClawSpec) => {
+                let title = format!("Check preconditions of `{test}`");
+                actions.push(action(title, LensAction::Preconditions(test.clone())));
+                actions.push(action(format!("Judge `{test}` without a run"), LensAction::Judge(test.clone())));
+            }
+            Some(Dialect::KindLm) | None => {}
         }
         let latest = snapshot.latest.as_deref();
         if latest.is_some_and(|latest| latest.has_transcript(&test)) {
@@ -310,11 +322,16 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
     let now = snapshot.clock.now();
     let (values, workspace) = (Values { files, now: &now }, snapshot.workspace());
-    let reach = Reach { settings: &workspace.settings, environment: &|name| std::env::var(name).ok() };
+    let reach = Reach { settings: &workspace.settings, environment: &job::variable };
     let found = hover::hover(document, snapshot.place.file, offset, suite.as_ref(), values, reach);
+    let gateway = suite.as_ref().and_then(Suite::gateway).map(|config| job::gateway(config, &workspace.settings, None));
+    let around = Surroundings { environment: &job::variable, gateway: gateway.as_ref(), values };
+    let seen = suite
+        .as_ref()
+        .and_then(|suite| surroundings::hover(document, offset, suite, snapshot.latest.as_deref(), around));
     let of_run =
         snapshot.latest.as_deref().map(|latest| last_run::hovers(document, snapshot.place.file, latest, offset));
-    let parts = found.into_iter().chain(of_run.into_iter().flatten());
+    let parts = found.into_iter().chain(seen).chain(of_run.into_iter().flatten());
     let found = parts.reduce(|found, more| hover::Hover {
         markdown: format!("{}\n\n---\n\n{}", found.markdown, more.markdown),
         ..found

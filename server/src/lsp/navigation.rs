@@ -9,6 +9,7 @@ use speclens_schema::{
     document::Document,
     files::{FileKind, Files},
     json_schema::SpecFile,
+    shape::{Shape, Word},
 };
 use tower_lsp_server::gen_lsp_types::*;
 
@@ -16,6 +17,7 @@ use super::{
     across::{self, Crossing},
     convert, edits, features,
     indexing::PATIENCE,
+    run_diagnostics::Converter,
     session::{Session, Snapshot},
 };
 use crate::ide::{
@@ -77,7 +79,7 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
                     .filter_map(|path| Some(Location { uri: target(snapshot, path)?, range: Range::default() })),
             );
         }
-        return places;
+        return seen_at(session, snapshot, uri, at, places);
     };
     if let Some(crossing) = Crossing::of(snapshot, &found) {
         let places = crossing.places(session, snapshot, uri).into_iter();
@@ -85,6 +87,24 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
     }
     let definitions = found.places.into_iter().filter(|place| place.is_definition);
     definitions.map(|place| Location { uri: uri.clone(), range: range(snapshot, place.range) }).collect()
+}
+
+/// Where the newest run saw what the claim at a place is about, if the path there leads to that file; else the files that it
+/// leads to. A log need not be in the workspace.
+fn seen_at(session: &Session, snapshot: &Snapshot, uri: &Uri, at: usize, files: Vec<Location>) -> Vec<Location> {
+    let (document, file) = (&snapshot.document, snapshot.place.file);
+    let pointer = document.pointer_at(at);
+    let word = Shape::find(file, &pointer, document.root()).and_then(|shape| shape.word());
+    let Some(Word::File(kind)) = word else { return files };
+    let sightings = snapshot.latest.as_deref().map(|latest| latest.sightings(document, &pointer)).unwrap_or_default();
+    let folders = session.scopes.folders();
+    let converter = Converter::of(snapshot, uri, &folders);
+    let mut seen = sightings.iter().filter_map(|place| converter.location(place));
+    let is_meant = |place: &Location| match files.is_empty() {
+        true => kind == "log",
+        false => files.iter().any(|file| file.uri == place.uri),
+    };
+    seen.find(is_meant).map_or_else(|| files.clone(), |place| vec![place])
 }
 
 /// Where the name at a place is used.

@@ -5,16 +5,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use speclens_runner::files::lexical;
+use speclens_runner::{files::lexical, gateway::Gateway};
 use speclens_schema::{
+    dialect::{Dialect, clawspec::lower},
     document::{Document, Encoding, LineColumn},
     problem::Severity,
     verdict::{FilePlace, Status, Stretch},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{convert, limit, session::Snapshot};
-use crate::ide::run_problems::{RunPlace, RunProblem};
+use super::{convert, documents::Place, limit, session::Snapshot};
+use crate::{
+    ide::run_problems::{RunPlace, RunProblem},
+    job,
+};
 
 /// What the diagnostics of results in one document depend on.
 pub(super) struct Converter<'s> {
@@ -29,6 +33,8 @@ pub(super) struct Converter<'s> {
     pub directory: &'s Path,
     /// The folders of the workspace: files outside of them are not named.
     pub folders: &'s [PathBuf],
+    /// The place of the document.
+    pub place: &'s Place,
 }
 
 impl<'s> Converter<'s> {
@@ -42,6 +48,7 @@ impl<'s> Converter<'s> {
             severity: snapshot.display.run_severity,
             directory: &snapshot.place.directory,
             folders,
+            place: &snapshot.place,
         }
     }
 
@@ -80,15 +87,26 @@ impl<'s> Converter<'s> {
         }
     }
 
-    /// A place in another file that exists, and that is in the workspace without any symbolic link.
-    fn location(&self, place: &FilePlace) -> Option<lsp::Location> {
+    /// The directory of the gateway's log, where it need not be in the workspace.
+    fn logs(&self) -> Option<PathBuf> {
+        if self.place.dialect() != Some(Dialect::ClawSpec) {
+            return None;
+        }
+        let settings = lower::settings(self.place.files.as_ref());
+        let log = PathBuf::from(Gateway::of(&settings, job::variable, None).log_pattern);
+        log.parent().filter(|directory| directory.is_absolute()).map(Path::to_path_buf)
+    }
+
+    /// A place in another file that exists, and that is in the workspace without any symbolic link, or beside the gateway's log.
+    pub(super) fn location(&self, place: &FilePlace) -> Option<lsp::Location> {
         let path = lexical(&self.directory.join(&place.path));
         let real = fs::canonicalize(&path).ok().filter(|real| real.is_file())?;
         let is_in = |folder: &PathBuf| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder));
         let is_ours =
             if self.folders.is_empty() { is_in(&self.directory.to_owned()) } else { self.folders.iter().any(is_in) };
         let range = place.stretch.as_ref().map(|stretch| range_of(stretch, self.encoding)).unwrap_or_default();
-        is_ours.then(|| Some(lsp::Location { uri: convert::uri(&path)?, range })).flatten()
+        let is_log = || self.logs().is_some_and(|logs| fs::canonicalize(logs).ok().as_deref() == real.parent());
+        (is_ours || is_log()).then(|| Some(lsp::Location { uri: convert::uri(&path)?, range })).flatten()
     }
 }
 

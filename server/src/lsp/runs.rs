@@ -1,29 +1,28 @@
 //! Runs that the editor starts: from a lens, an action, or a command. A run goes on by itself; its
 //! progress and its results are reported as they come.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+mod listener;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use speclens_runner::{
-    book::Asked,
-    event::{Event, RunResult},
+    event::SuiteResult,
     run::{Mode, Options, run},
 };
 use speclens_schema::{
     json_schema::SpecFile,
     suite::{Case, Suite},
-    verdict::Status,
 };
-use tokio::{runtime::Handle, sync::mpsc};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
     changes::About,
-    session::{Running, Session, Snapshot, Starting},
+    session::{Captured, Running, Session, Snapshot, Starting},
     whole::cases_in,
 };
 use crate::{
@@ -31,6 +30,8 @@ use crate::{
     job::{self, Asker, Order, Prepared, Refusal},
     results::{self, SuiteId},
 };
+
+use listener::Listener;
 
 /// A client that has not answered by then is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -54,6 +55,10 @@ pub(super) enum Deed {
     },
     /// Judges are asked about what is recorded of them.
     Ask,
+    /// What must hold before they start is looked at; nothing is started.
+    Preconditions,
+    /// What their targets have left by now is judged; nothing is started.
+    Judge,
 }
 
 impl Deed {
@@ -61,13 +66,23 @@ impl Deed {
         match self {
             Deed::Run { .. } => Mode::Live,
             Deed::Ask => Mode::Asking,
+            Deed::Preconditions => Mode::Preconditions,
+            Deed::Judge => Mode::Present,
         }
     }
 
     fn models(&self) -> &[String] {
         match self {
             Deed::Run { models } => models,
-            Deed::Ask => &[],
+            Deed::Ask | Deed::Preconditions | Deed::Judge => &[],
+        }
+    }
+
+    /// Whether what comes of it is a result of the tests.
+    fn has_results(&self) -> bool {
+        match self {
+            Deed::Run { .. } | Deed::Ask | Deed::Judge => true,
+            Deed::Preconditions => false,
         }
     }
 }
@@ -102,9 +117,26 @@ impl Refused {
     }
 }
 
-/// Begins a run of a document as it is in the editor when this is called, saved or not. Returns its number once it has
-/// begun. What it takes to decide is done by the threads for requests; a request that is dropped wants no run.
-pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<u32, Refused> {
+/// A run that has begun.
+#[derive(Debug)]
+pub(super) struct Begun {
+    /// Its number.
+    pub number: u32,
+    /// What came of it, once it has ended.
+    pub ended: oneshot::Receiver<End>,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub(super) struct End {
+    /// The suite as it was.
+    pub suite: Arc<Suite>,
+    /// What came of its tests.
+    pub result: Arc<SuiteResult>,
+}
+
+/// Begins a run of a document as it is in the editor when this is called, saved or not, and returns once it has begun. What it takes to decide is done by the threads for requests; a request that is dropped wants no run.
+pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> Result<Begun, Refused> {
     let asked = Asking::begin(session, uri, &wanted);
     let (shared, at) = (Arc::clone(session), uri.to_owned());
     let snapshot = session.changes.look(About::Document(uri), move || {
@@ -119,23 +151,25 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let Ok(Some(snapshot)) = snapshot.await else {
         return Err(Refused::Failed("this file is not open, or not a suite: open it first".to_owned()));
     };
-    if !snapshot.place.has_tests() {
-        return Err(Refused::warning(match snapshot.place.file.has_cases() {
+    let place = snapshot.place();
+    if !place.has_tests() {
+        return Err(Refused::warning(match place.file.has_cases() {
             true => "this document was never saved: save it, then run it",
-            false if snapshot.place.file == SpecFile::Script => "this file plays a model and holds no tests",
-            false if snapshot.place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
+            false if place.file == SpecFile::Script => "this file plays a model and holds no tests",
+            false if place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
             false => "this file holds no tests",
         }));
     }
     if let Some(starting) = session.state().starting.get_mut(&asked.number) {
-        starting.suite = Some(snapshot.place.suite(uri));
+        starting.suite = Some(place.suite(uri));
     }
     let request = Request { asked, uri: uri.to_owned(), wanted, deed, snapshot };
     let runtime = Handle::current();
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
-        runtime.spawn(planned.perform(cases, request.asked.cancel.clone()));
-        Ok(request.asked.number)
+        let (sender, ended) = oneshot::channel();
+        runtime.spawn(planned.perform(cases, request.asked.cancel.clone(), sender));
+        Ok(Begun { number: request.asked.number, ended })
     });
     let begun = begun.await;
     withdrawn.disarm();
@@ -173,7 +207,7 @@ struct Request {
     uri: String,
     wanted: Wanted,
     deed: Deed,
-    snapshot: Snapshot,
+    snapshot: Captured,
 }
 
 impl Request {
@@ -381,7 +415,7 @@ impl Planned {
     fn acts(&self) -> bool {
         match self.deed {
             Deed::Run { .. } => true,
-            Deed::Ask => false,
+            Deed::Ask | Deed::Preconditions | Deed::Judge => false,
         }
     }
 
@@ -391,7 +425,7 @@ impl Planned {
         matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
     }
 
-    async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken) {
+    async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let suite = self.snapshot.place.suite(&self.uri);
         let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
@@ -411,203 +445,20 @@ impl Planned {
         let act = self.session.acting.begin();
         let running = tokio::spawn(async move {
             let _act = act;
-            run(job, options, cancel, events).await;
+            run(job, options, cancel, events).await
         });
-        let mut listener = Listener {
-            planned: &self,
-            shows_progress,
-            attempts: 0,
-            done: 0,
-            passed: 0,
-            cancelled: 0,
-            last: None,
-            under_way: Vec::new(),
-        };
+        let mut listener = Listener::of(&self, shows_progress);
         while let Some(event) = happened.recv().await {
             listener.event(event).await;
         }
-        if let Err(error) = running.await {
-            tracing::error!("the run ended early: {error}");
-        }
+        let result = running.await;
         listener.end(self.left_out).await;
         self.session.state().runs.remove(&self.number);
         self.session.analyse_suite(&self.snapshot.results);
-    }
-}
-
-/// Passes on the events of a run.
-struct Listener<'p> {
-    planned: &'p Planned,
-    shows_progress: bool,
-    attempts: usize,
-    done: usize,
-    passed: usize,
-    /// How many attempts were cancelled, before or after they began.
-    cancelled: usize,
-    /// What became of the attempt that ended last.
-    last: Option<(usize, Arc<RunResult>)>,
-    /// The cases of attempts that began and have not ended.
-    under_way: Vec<usize>,
-}
-
-impl Listener<'_> {
-    async fn event(&mut self, event: Event) {
-        match event {
-            Event::Started { attempts } => {
-                self.attempts = attempts;
-                self.report(lsp_begin(attempts)).await;
-            }
-            Event::AttemptStarted { case, subject, .. } => {
-                let name = &self.planned.suite.cases[case].name;
-                self.under_way.push(case);
-                self.with_results(|results| results.started(name, &subject));
-            }
-            Event::TurnStarted { case, subject, turn, turns, .. } => {
-                let name = &self.planned.suite.cases[case].name;
-                let by = if self.attempts > 1 { format!(" by {subject}") } else { String::new() };
-                let message = format!("{}/{} {name}{by}, turn {turn} of {turns}", self.done, self.attempts);
-                self.report(serde_json::json!({"kind": "report", "message": message})).await;
-                // The state of the test is the same as before.
-                return;
-            }
-            Event::AttemptFinished { case, run } => {
-                if run.is_left_out() {
-                    self.attempts -= 1;
-                    self.ended(case);
-                    return;
-                }
-                let cancelled = was_cancelled(&run);
-                self.done += usize::from(!cancelled);
-                self.cancelled += usize::from(cancelled);
-                self.passed += usize::from(matches!(run.status, Status::Pass | Status::Warn));
-                let name = &self.planned.suite.cases[case].name;
-                self.ended(case);
-                // One that was cancelled before it began does not end the running of another.
-                if let Some(begun) = self.under_way.iter().position(|begun| *begun == case) {
-                    self.under_way.swap_remove(begun);
-                    self.with_results(|results| {
-                        results.stopped(name);
-                        // What is recorded stays as it was where only a question was cancelled.
-                        if cancelled && self.planned.acts() {
-                            results.was_cancelled(name);
-                        }
-                    });
-                }
-                self.keep(case, &run);
-                self.last = Some((case, Arc::clone(&run)));
-                if !cancelled {
-                    let message = format!("{}/{} {name}", self.done, self.attempts);
-                    let percentage = self.done * 100 / self.attempts.max(1);
-                    let report = serde_json::json!({"kind": "report", "message": message, "percentage": percentage});
-                    self.report(report).await;
-                }
-            }
-            Event::Waiting { case } => {
-                let name = &self.planned.suite.cases[case].name;
-                let message = format!("{}/{} {name} waits for another run", self.done, self.attempts);
-                self.report(serde_json::json!({"kind": "report", "message": message})).await;
-                return;
-            }
-            Event::Note { message } => {
-                self.planned.session.client.log_message(lsp::MessageType::Warning, message).await;
-            }
-            Event::Finished(_) => return,
-        }
-        self.planned.session.analyse_suite(&self.planned.snapshot.results);
-    }
-
-    /// An attempt of a case does not run any longer.
-    fn ended(&self, case: usize) {
-        if let Some(running) = self.planned.session.state().runs.get_mut(&self.planned.number) {
-            running.ended(&self.planned.suite.cases[case].name);
+        match result {
+            // Who started it may not be interested.
+            Ok(result) => drop(ended.send(End { suite: self.suite, result })),
+            Err(error) => tracing::error!("the run ended early: {error}"),
         }
     }
-
-    fn keep(&self, case: usize, run: &RunResult) {
-        let case = &self.planned.suite.cases[case];
-        let Some(key) = run.key.as_ref() else { return };
-        let asked = Asked { suite: &self.planned.suite, case, subject: &run.subject, repeat: run.repeat };
-        if *key != asked.key() {
-            // The files that the command names are others than those that were seen when the run was planned.
-            let mut state = self.planned.session.state();
-            let results = &self.planned.snapshot.results;
-            for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
-            }
-        }
-        self.with_results(|results| results.finished(&case.name, key));
-    }
-
-    fn with_results(&self, change: impl FnOnce(&mut results::Results)) {
-        change(&mut self.planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    async fn end(&self, left_out: usize) {
-        // Attempts that were cut off do not run any longer.
-        for case in &self.under_way {
-            let name = &self.planned.suite.cases[*case].name;
-            self.with_results(|results| {
-                results.stopped(name);
-                if self.planned.acts() {
-                    results.was_cancelled(name);
-                }
-            });
-        }
-        let mut message = match self.cancelled {
-            0 => format!("{} of {} passed", self.passed, self.attempts),
-            count => format!("cancelled: {} of {} passed, {count} not finished", self.passed, self.attempts),
-        };
-        if left_out > 0 && self.attempts > 1 {
-            message.push_str(&format!(", {left_out} left out"));
-        }
-        if !self.planned.snapshot.abilities.shows_lenses {
-            self.show_result(&message);
-        }
-        self.report(serde_json::json!({"kind": "end", "message": message})).await;
-    }
-
-    /// Says what came of the run where no lens shows it. `counts` says so of several attempts.
-    fn show_result(&self, counts: &str) {
-        let kind = match self.passed == self.attempts {
-            true => lsp::MessageType::Info,
-            false => lsp::MessageType::Warning,
-        };
-        let message = match &self.last {
-            Some((case, run)) if self.attempts == 1 => {
-                let name = &self.planned.suite.cases[*case].name;
-                match run.status {
-                    Status::Pass | Status::Warn => format!("`{name}` passed"),
-                    Status::Fail => format!("`{name}` failed"),
-                    Status::Skip => format!("`{name}` was skipped"),
-                    Status::Unknown if was_cancelled(run) => format!("`{name}` was cancelled"),
-                    Status::Unknown => format!("`{name}` is unknown"),
-                    Status::Error => match &run.absence {
-                        Some(absence) => format!("the run of `{name}` broke: {}", absence.message),
-                        None => format!("`{name}` failed"),
-                    },
-                }
-            }
-            Some(_) | None => counts.to_owned(),
-        };
-        self.planned.session.show_message(kind, &message);
-    }
-
-    async fn report(&self, value: serde_json::Value) {
-        if self.shows_progress {
-            let params = lsp::ProgressParams { token: self.planned.progress.clone(), value };
-            self.planned.session.client.send_notification::<lsp::ProgressNotification>(params).await;
-        }
-    }
-}
-
-fn lsp_begin(attempts: usize) -> serde_json::Value {
-    let message = if attempts == 1 { "1 test".to_owned() } else { format!("{attempts} attempts") };
-    serde_json::json!({"kind": "begin", "title": "speclens", "message": message, "cancellable": true, "percentage": 0})
-}
-
-fn was_cancelled(run: &RunResult) -> bool {
-    use speclens_runner::event::AbsenceKind;
-    use speclens_schema::evidence::RunErrorKind;
-    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
 }

@@ -192,6 +192,22 @@ pub(super) struct Snapshot {
     pub buffers: Arc<Buffers>,
 }
 
+/// A document as it stands at one moment, before its tree is brought up to date: what depends on the tree cannot be asked.
+#[derive(Clone)]
+pub(super) struct Captured(Snapshot);
+
+impl Captured {
+    /// The place of the document.
+    pub(super) fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    /// What the analysis found last.
+    pub(super) fn latest(&self) -> Option<&Arc<Latest>> {
+        self.0.latest.as_ref()
+    }
+}
+
 impl Snapshot {
     /// The settings that hold for the document, as the editor holds them.
     pub(super) fn workspace(&self) -> Workspace {
@@ -322,9 +338,8 @@ impl Session {
         self.captured(uri).map(|snapshot| self.refreshed(uri, snapshot))
     }
 
-    /// Brings the tree of a snapshot up to date, while others may have the state. The document keeps the tree if its text is
-    /// still the same.
-    pub(super) fn refreshed(&self, uri: &str, mut snapshot: Snapshot) -> Snapshot {
+    /// Brings the tree up to date, while others may have the state. The document keeps the tree if its text is still the same.
+    pub(super) fn refreshed(&self, uri: &str, Captured(mut snapshot): Captured) -> Snapshot {
         if snapshot.document.is_current() {
             return snapshot;
         }
@@ -340,12 +355,12 @@ impl Session {
         snapshot
     }
 
-    /// A document as it stands now, its tree perhaps of an older text.
-    pub(super) fn captured(&self, uri: &str) -> Option<Snapshot> {
+    /// A document as it stands now.
+    pub(super) fn captured(&self, uri: &str) -> Option<Captured> {
         let state = self.state();
         let (abilities, display) = (state.abilities, state.display);
         let open = state.open.get(uri)?;
-        Some(Snapshot {
+        Some(Captured(Snapshot {
             opening: open.opening,
             version: open.version,
             document: open.document.clone(),
@@ -358,11 +373,11 @@ impl Session {
             display,
             clock: self.clock,
             buffers: Arc::clone(&self.buffers),
-        })
+        }))
     }
 
-    /// A document as the messages so far leave it, its tree perhaps of an older text.
-    pub(super) fn captured_in_turn(self: &Arc<Session>, uri: &str) -> oneshot::Receiver<Option<Snapshot>> {
+    /// A document as the messages so far leave it.
+    pub(super) fn captured_in_turn(self: &Arc<Session>, uri: &str) -> oneshot::Receiver<Option<Captured>> {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.look(About::Document(uri), move || session.captured(&at))
     }

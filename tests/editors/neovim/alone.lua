@@ -175,7 +175,7 @@ function scenario.tests(T)
   end)
 
   test(':Speclens completes its subcommands', function()
-    is({ 'ask', 'cancel', 'dry-run', 'log', 'restart', 'run', 'run-file', 'run-with', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
+    is({ 'ask', 'cancel', 'dry-run', 'judge', 'log', 'preconditions', 'restart', 'run', 'run-file', 'run-with', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
     is({ 'run', 'run-file', 'run-with' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
   end)
 

@@ -13,6 +13,7 @@ const DEADLINE = 120_000;
 const scenarios = {
   'alone.lua': ['0.10', '0.12'],
   'agents.lua': ['0.10', '0.12'],
+  'clawspec.lua': ['0.10', '0.12'],
   'formats.lua': ['0.10', '0.12'],
   'untrusted.lua': ['0.10', '0.12'],
   'beside-yaml-language-server.lua': ['0.10', '0.12'],

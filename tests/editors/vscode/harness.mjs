@@ -160,6 +160,24 @@ class Window {
     await this.page.waitForSelector('.monaco-editor .view-line');
   }
 
+  /** Opens a file by its path, which is longer than what the explorer can show at once. */
+  async openPath(path) {
+    this.file = path;
+    const name = path.split('/').at(-1);
+    await this.command('Go to File...');
+    await this.page.keyboard.type(path);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().click();
+    await this.page.waitForSelector(`.tab.active:has-text("${name}")`);
+    await this.page.waitForSelector('.monaco-editor .view-line');
+  }
+
+  /** Opens the first place that belongs to a problem of the Problems view: a row below its own. */
+  async related(row, words) {
+    await row.click();
+    await this.page.keyboard.press('ArrowRight');
+    await this.page.locator('.markers-panel .monaco-list-row', { hasText: words }).first().dblclick();
+  }
+
   /** Chooses a command in the palette by its whole title. */
   async command(title) {
     await this.page.keyboard.press('F1');

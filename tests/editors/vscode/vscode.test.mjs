@@ -95,6 +95,31 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
   });
 });
 
+test('a person runs a scenario at a scripted gateway, reads a failure, and opens the line of the artifact', async (t) => {
+  const path = join(workspace(), 'clawspec');
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    const { page } = window;
+    await window.openPath('skills/newsletter/tests/scenarios.yaml');
+    await window.clickLens('name: newsletter-drafts', 'Preconditions');
+    await page.waitForSelector('.tab:has-text("newsletter-drafts (preconditions).md")');
+    await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("A run would start now")');
+    assert.ok(!existsSync(join(path, 'memory/drafts')), 'nothing was triggered');
+
+    await window.clickLens('name: newsletter-drafts', '▶ Run');
+    await window.lens('name: newsletter-drafts', '✓ passed');
+    await window.clickLens('name: newsletter-drafts', '✓ passed');
+    await page.waitForSelector('.tab:has-text("newsletter-drafts (transcript).md")');
+
+    await window.lens('name: newsletter-drafts', 'Judge only', 'a');
+    await window.retype('guaranteed', 'Spring');
+    const row = await window.problem('Spring', 'speclens run');
+    assert.match(await row.textContent(), /Ln 38, Col/);
+    await window.related(row, 'the word');
+    await page.waitForSelector('.tab.active:has-text("-newsletter.md")');
+    await page.waitForSelector('.statusbar-item:has-text("Ln 3, Col 7 (6 selected)")');
+  });
+});
+
 test('a person edits the criterion of a judge, and has the judge asked again', async (t) => {
   const answer = JSON.stringify({ score: 0.7, reasoning: 'it says hello' });
   const judge = await ollama(answer, answer, answer);

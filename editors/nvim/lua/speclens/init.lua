@@ -131,7 +131,10 @@ end
 -- What the server's answers look like -------------------------------------------------------------------------------
 
 --- The commands of the server whose answers are pages, and the part of a buffer's name that says which page it is.
-local PAGES = { ['speclens.showTranscript'] = 'transcript', ['speclens.dryRun'] = 'dry-run' }
+local PAGES = { ['speclens.showTranscript'] = 'transcript', ['speclens.dryRun'] = 'dry-run', ['speclens.preconditions'] = 'preconditions' }
+
+--- Pages that are as they were when the person asked: asking again would look at the world again.
+local MOMENTARY = { ['speclens.preconditions'] = true }
 
 local function title_of(command, arguments)
   return PAGES[command] .. '/' .. arguments[1].test
@@ -195,9 +198,15 @@ end
 
 local function show_page(client, command, arguments)
   execute(client, command, arguments, function(result)
+    if type(result) ~= 'table' or not result.text then
+      return -- the server has said why
+    end
     local title = title_of(command, arguments)
-    shown[title] = { command = command, arguments = arguments }
     show_text(title, result.text, result.language)
+    if MOMENTARY[command] then
+      return
+    end
+    shown[title] = { command = command, arguments = arguments }
     -- What changed while the answer was on its way did not find a window to refresh.
     refresh_page(client, command, arguments)
   end)
@@ -401,6 +410,18 @@ local subcommands = {
   ['dry-run'] = function()
     with_test(function(client, arguments)
       show_page(client, 'speclens.dryRun', arguments)
+    end)
+  end,
+
+  preconditions = function()
+    with_test(function(client, arguments)
+      show_page(client, 'speclens.preconditions', arguments)
+    end)
+  end,
+
+  judge = function()
+    with_test(function(client, arguments)
+      execute(client, 'speclens.judge', arguments)
     end)
   end,
 

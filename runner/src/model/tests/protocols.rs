@@ -231,6 +231,6 @@ fn model_is_described_without_its_key() {
     let described = models.describe("anthropic/claude-sonnet-4.5").unwrap();
     assert_eq!(described.host, "api.anthropic.com");
     assert_eq!(described.key, super::super::KeyState::Missing("ANTHROPIC_API_KEY".to_owned()));
-    assert_eq!(described.price.unwrap().input, 3.0);
+    assert_eq!(described.price.unwrap().price.input, 3.0);
     assert_eq!(models.describe("ollama/llama3.2").unwrap().key, super::super::KeyState::NotNeeded);
 }

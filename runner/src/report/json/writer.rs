@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range};
 use speclens_schema::{
     cure,
     dialect::GateOutcome,
-    document::{LineColumn, Pointer},
+    document::{LineColumn, Pointer, Step},
     judge::Judged,
     problem::{Fix, Problem},
     suite::Case,
@@ -128,7 +128,7 @@ impl Writer<'_> {
                 Origin::Recorded => RecordingState::Fresh,
                 Origin::Replayed => RecordingState::Replayed,
                 Origin::Foreign => RecordingState::Foreign,
-                Origin::Observed | Origin::Nowhere => RecordingState::None,
+                Origin::Observed | Origin::Present | Origin::Nowhere => RecordingState::None,
             },
             error: run.absence.as_ref().map(|absence| ErrorEntry {
                 kind: absence.kind.as_str().to_owned(),
@@ -235,7 +235,10 @@ fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
     if !source.secrets.contains_secret(pointer.as_str()) {
         return pointer.clone();
     }
-    pointer.steps().fold(Pointer::root(), |at, step| at.key(&source.secrets.mask(&step)))
+    pointer.steps().fold(Pointer::root(), |at, step| match step {
+        Step::Key(key) => at.key(&source.secrets.mask(&key)),
+        Step::Index(index) => at.index(index),
+    })
 }
 
 fn place_range(source: &SourceText, range: Range<usize>) -> PlaceRange {

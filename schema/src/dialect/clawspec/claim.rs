@@ -263,6 +263,14 @@ impl Row {
         self
     }
 
+    /// The same with the place in another file that made it hold. What does not hold has none.
+    pub fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
+        if self.0.outcome == Outcome::Pass {
+            self.0.related.extend(place.map(|place| Related::in_file(message.to_owned(), place)));
+        }
+        self
+    }
+
     /// The same, unless something that was not seen could turn it.
     pub fn unless(mut self, doubt: Option<&str>) -> Row {
         if let Some(reason) = doubt {

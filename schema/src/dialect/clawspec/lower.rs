@@ -120,7 +120,7 @@ pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, fi
         dialect: Dialect::ClawSpec,
         name,
         cases,
-        gates: Gates::None,
+        gates: Gates::default(),
         concurrency: 1,
         inputs: Inputs::new(),
         scaffolds: Default::default(),

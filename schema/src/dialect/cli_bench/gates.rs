@@ -4,7 +4,7 @@
 //! threshold that runs without an answer could turn is unknown.
 
 use crate::{
-    dialect::{CaseOutcome, Count, GateOutcome, GateReport, count::share},
+    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, count::share},
     document::{NodeRef, Pointer},
     suite::Subject,
     verdict::Status,
@@ -156,6 +156,20 @@ fn rate(count: usize, all: usize) -> f64 {
 fn percent(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+impl Gate for Gates {
+    fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
+        self.evaluate(cases)
+    }
+
+    fn is_decided(&self, subject: &Subject, made: Count, planned: usize) -> bool {
+        subject.model_id().is_some_and(|model| self.is_decided(model, made, planned))
+    }
+
+    fn can_be_decided(&self, subject: &Subject) -> bool {
+        subject.model_id().is_some_and(|model| self.can_be_decided(model))
+    }
 }
 
 #[cfg(test)]

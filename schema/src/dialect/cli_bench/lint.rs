@@ -28,14 +28,14 @@ use super::{
     named_tasks::NamedTasks,
 };
 
-/// Says of what the schema finds what is known of it in this format.
-pub(crate) fn refine(context: &Context<'_>, finding: Finding) -> Finding {
-    let finding = unknown_key::cli_bench::refine(context, finding);
-    let finding = wrong_type::assertion_form::refine(context, finding);
-    let finding = wrong_type::absent_value::refine(context, finding);
-    let finding = wrong_type::cli_bench::refine(context, finding);
-    let finding = invalid_value::task_item::refine(context, finding);
-    invalid_value::cli_bench::refine(context, finding)
+/// Says of something that the schema finds what the format knows of it.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let finding = unknown_key::cli_bench::explain(context, finding);
+    let finding = wrong_type::assertion_form::explain(context, finding);
+    let finding = wrong_type::absent_value::explain(context, finding);
+    let finding = wrong_type::cli_bench::explain(context, finding);
+    let finding = invalid_value::task_item::explain(context, finding);
+    invalid_value::cli_bench::explain(context, finding)
 }
 
 /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.

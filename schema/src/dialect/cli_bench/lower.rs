@@ -25,7 +25,6 @@ use crate::{
     json_schema::SpecFile,
     problem::Severity,
     script,
-    settings::Settings,
     suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite, inputs_of_task},
     validate::{self, Definition, is_damaged},
 };
@@ -116,7 +115,7 @@ fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
 }
 
 /// Everything of a suite but its cases.
-pub fn lower_root(_: SpecFile, document: &Document, _: &RootContext, _: &Settings) -> Suite {
+pub fn lower_root(document: &Document) -> Suite {
     let root = document.root();
     let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
     let concurrency = root.and_then(|root| root.get("concurrency")).and_then(value_of).and_then(|it| part::<u32>(&it));
@@ -126,7 +125,7 @@ pub fn lower_root(_: SpecFile, document: &Document, _: &RootContext, _: &Setting
         dialect: Dialect::CliBench,
         name: text("display_name").or_else(|| text("cli")),
         cases: Vec::new(),
-        gates: AnyGates::CliBench(Box::new(Gates::lower(root.and_then(|root| root.get("thresholds"))))),
+        gates: AnyGates::of(Gates::lower(root.and_then(|root| root.get("thresholds")))),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
         inputs: Inputs::new(),
         scaffolds: BTreeMap::new(),
@@ -140,7 +139,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
         return vec![lower_task(item, at.clone(), context, None, files)];
     }
     let Some(target) = item.as_str().and_then(|text| Target::of(text, files)) else { return Vec::new() };
-    let index = at.last().and_then(|last| last.parse::<usize>().ok());
+    let index = at.last_step().and_then(|last| last.index());
     let mut cases = Vec::new();
     for path in target.files() {
         if context.owners.get(&path).is_some_and(|owner| Some(*owner) != index) {

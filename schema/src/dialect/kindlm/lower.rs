@@ -124,7 +124,7 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
         dialect: Dialect::KindLm,
         name,
         cases: Vec::new(),
-        gates: AnyGates::KindLm(Box::new(gates)),
+        gates: AnyGates::of(gates),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
         inputs: Inputs::new(),
         scaffolds: BTreeMap::new(),

@@ -132,7 +132,7 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
 
 /// The fix that removes the item that repeats another one.
 fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
-    let index = site.at.last().and_then(|last| last.parse().ok())?;
+    let index = site.at.last_step()?.index()?;
     edits::remove_repetition(site.parent()?, index, is_sure)
 }
 

@@ -23,7 +23,7 @@ struct NotATask {
 struct FileMapping(String);
 
 /// Says of a scalar in place of a task what is known of it here.
-pub(crate) fn refine(context: &Context<'_>, finding: Finding) -> Finding {
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_item = asserted::is_task(context) && finding.at().is_root();
     if is_item && context.node.shape() == Shape::Scalar {
         let file = context.file;

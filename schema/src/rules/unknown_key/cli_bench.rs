@@ -71,7 +71,7 @@ struct Tagged {
 }
 
 /// Says of an unknown key what is known of it here.
-pub(crate) fn refine(context: &Context<'_>, finding: Finding) -> Finding {
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::UnknownKey {
         return finding;
     }

@@ -19,10 +19,10 @@ const HOLDERS: [&str; 5] = ["env", "models", "file_contains", "run_count", "veri
 struct Absent(Box<dyn Rule>);
 
 /// Says of a key without a value that it counts as absent, where it does.
-pub(crate) fn refine(context: &Context<'_>, finding: Finding) -> Finding {
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let at = finding.at();
     let value = context.node.find(at).filter(|value| value.is_null() && !value.is_through_alias());
-    let key = context.key_at(at).filter(|key| key.parse::<usize>().is_err());
+    let key = context.key_at(at);
     let holder = at.parent().and_then(|parent| parent.last()).unwrap_or_default();
     let is_optional = |key: &str| !REQUIRED.contains(&key) && !Assertion::NAMES.contains(&key);
     let is_absent = finding.code() == Code::WrongType

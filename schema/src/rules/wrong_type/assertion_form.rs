@@ -31,7 +31,7 @@ enum Form {
 }
 
 /// Says of a value that its type does not allow what is known of it here.
-pub(crate) fn refine(context: &Context<'_>, finding: Finding) -> Finding {
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if !matches!(finding.code(), Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
         return finding;
     }

@@ -50,7 +50,7 @@ struct NotAList(Box<dyn Rule>);
 struct Wrapped;
 
 /// Says of a value of another type what is known of it here.
-pub(crate) fn refine(context: &Context<'_>, finding: Finding) -> Finding {
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() != Code::WrongType || !context.base.is_root() {
         return finding;
     }

@@ -27,11 +27,15 @@ pub(super) fn of(kind: &ErrorKind) -> FaultKind {
         | ErrorKind::UnexpectedEofBlockMapping => FaultKind::ExpectedEntry,
         ErrorKind::ExpectedBlockSequenceEntry | ErrorKind::UnexpectedEofBlockSequence => FaultKind::ExpectedItem,
         ErrorKind::ExpectedNodeContent => FaultKind::ExpectedValue,
-        ErrorKind::MisplacedFlowCollectionEnd | ErrorKind::MismatchedFlowCollectionEnd { .. } => FaultKind::MismatchedBracket,
+        ErrorKind::MisplacedFlowCollectionEnd | ErrorKind::MismatchedFlowCollectionEnd { .. } => {
+            FaultKind::MismatchedBracket
+        }
         ErrorKind::UnclosedQuotedScalar
         | ErrorKind::UnexpectedEndOfPlainScalar
         | ErrorKind::DocumentIndicatorInQuotedScalar => FaultKind::UnclosedQuotes,
-        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => FaultKind::TextBehindQuotes,
+        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+            FaultKind::TextBehindQuotes
+        }
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation

@@ -38,9 +38,7 @@ impl Reading {
             '"' => Reading::of_double_quoted(value),
             '\'' => Reading::of_single_quoted(value),
             '{' | '[' if !value.starts_with("{{") && Reading::of_flow(value).is_some() => Reading::of_flow(value),
-            '{' if value.starts_with("{{") && value.contains("}}") => {
-                in_quotes(FaultKind::TemplateWithoutQuotes)
-            }
+            '{' if value.starts_with("{{") && value.contains("}}") => in_quotes(FaultKind::TemplateWithoutQuotes),
             '[' | '{' => {
                 let close = if first == '[' { ']' } else { '}' };
                 let is_closed = value.matches(first).count() == value.matches(close).count();
@@ -50,8 +48,9 @@ impl Reading {
             '*' => in_quotes(FaultKind::AliasSign),
             '&' => in_quotes(FaultKind::AnchorSign),
             // Whether the sign belongs to the text, only its author knows.
-            '|' | '>' => in_quotes(FaultKind::BlockTextSign(first))
-                .map(|reading| Reading { is_certain: false, ..reading }),
+            '|' | '>' => {
+                in_quotes(FaultKind::BlockTextSign(first)).map(|reading| Reading { is_certain: false, ..reading })
+            }
             '%' | '@' | '`' => in_quotes(FaultKind::ReservedSign(first)),
             '-' => Reading::of_item(value),
             '?' => in_quotes(FaultKind::KeySign),

@@ -10,7 +10,7 @@ use speclens_runner::{
     report::{human::duration, json::EvidenceEntry, plain},
 };
 use speclens_schema::{
-    evidence::{Capture, Evidence},
+    evidence::{Capture, Ended, Evidence, Exchange, TraceAnswer},
     words::nearest,
 };
 
@@ -18,9 +18,12 @@ use super::{
     age, plural,
     survey::{Item, ItemEntry, Shelf, State, Survey, survey, who},
 };
-use crate::cli::{
-    INVALID, PASSED,
-    output::{self, Format},
+use crate::{
+    cli::{
+        INVALID, PASSED,
+        output::{self, Format},
+    },
+    ide::transcript::{ended_by, waterfall},
 };
 
 /// The options of `speclens recordings show`.
@@ -191,6 +194,22 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
                 say(name, &format!("\n{}", cut(text)));
             }
         }
+    }
+    if let Some(Exchange { address, sent, status, answer }) = &evidence.exchange {
+        say("asked", &format!("POST {address}\n{}", cut(sent.text.trim_end())));
+        say("answered", &status.map_or_else(|| "nothing".to_owned(), |status| format!("status {status}")));
+        let text = answer.as_ref().map(|answer| answer.text.trim_end()).unwrap_or_default();
+        if !text.is_empty() {
+            say("with", &format!("\n{}", cut(text)));
+        }
+    }
+    if let Some(ended) = evidence.ended.filter(|ended| *ended != Ended::Exit) {
+        say("run", ended_by(ended));
+    }
+    match evidence.trace() {
+        Some(TraceAnswer::Found(trace)) => say("spans", &format!("\n{}", waterfall::lines(trace).join("\n"))),
+        Some(TraceAnswer::Missing(reason)) => say("spans", reason),
+        None => {}
     }
     let took = evidence.duration_ms.map(|millis| duration(Duration::from_secs_f64((millis / 1000.0).max(0.0))));
     let took = took.map(|took| format!(", after {took}")).unwrap_or_default();

@@ -96,5 +96,5 @@ fn is_quoted(text: &str) -> bool {
 
 /// The mapping into which a merge key brings the members of others.
 fn around_merge(at: &Pointer) -> Pointer {
-    at.steps().take_while(|step| step != "<<").fold(Pointer::root(), |at, step| at.key(&step))
+    at.steps().take_while(|step| *step != "<<").fold(Pointer::root(), |at, step| at.step(&step))
 }

@@ -167,7 +167,7 @@ impl List<'_> {
                 .map(|(start, blanks)| (start, format!("{blanks}{entry}{line_break}"))),
             None if root.entry(kind).is_some() => None,
             None => {
-                let own = self.context.at.steps().next().and_then(|section| root.entry(&section));
+                let own = self.context.at.steps().next().and_then(|section| root.entry(&section.text()));
                 own.and_then(|own| line_of(own.key.own_range().start))
                     .filter(|(_, blanks)| blanks.is_empty())
                     .map(|(start, _)| (start, format!("{kind}:{line_break}  {entry}{line_break}")))

@@ -110,7 +110,7 @@ impl List<'_> {
 
     /// Whether the mapping around the cursor is an item that holds nothing else yet.
     pub(super) fn is_new_item(&self) -> bool {
-        let is_item = self.context.at.last().is_some_and(|step| step.parse::<usize>().is_ok());
+        let is_item = self.context.at.last_step().is_some_and(|step| step.index().is_some());
         let touches =
             |range: Range<usize>| range.start <= self.context.token.end && self.context.token.start <= range.end;
         let empty = |node: NodeRef<'_>| node.entries().all(|entry| touches(entry.key.range()));
@@ -120,8 +120,7 @@ impl List<'_> {
 
     /// The list around the cursor, as words.
     pub(super) fn section(&self) -> String {
-        let list = self.context.at.steps().filter(|step| step.parse::<usize>().is_err()).last();
-        list.unwrap_or_default().into_owned()
+        self.context.at.steps().filter_map(|step| step.key().map(str::to_owned)).last().unwrap_or_default()
     }
 
     pub(super) fn fields(

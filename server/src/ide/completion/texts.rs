@@ -1,7 +1,5 @@
 //! What is completed inside a text: variables in braces, paths.
 
-use std::borrow::Cow;
-
 use speclens_schema::{document::NodeRef, files::FileKind, template};
 
 use super::{CompletionKind, List};
@@ -85,7 +83,7 @@ impl List<'_> {
     /// The prompt in which the cursor stands.
     pub(super) fn prompt(&self) -> Option<String> {
         let mut steps = self.context.at.steps();
-        (steps.next()? == "prompts").then(|| steps.next())?.map(Cow::into_owned)
+        (steps.next()? == "prompts").then(|| steps.next())?.map(|step| step.to_string())
     }
 
     /// Files and directories below the suite's directory.

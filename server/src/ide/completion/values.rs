@@ -1,11 +1,11 @@
 //! Values: of closed sets, examples, names of what is defined elsewhere.
 
-use std::{borrow::Cow, collections::HashSet, ops::Range};
+use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
     dialect::kindlm::providers::MODELS,
-    document::{NodeRef, Pointer},
+    document::{NodeRef, Pointer, Step},
     json_schema::SpecFile,
     script,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
@@ -181,7 +181,7 @@ impl List<'_> {
         if self.file != SpecFile::KindLm || at.last().as_deref() != Some("order") {
             return None;
         }
-        let own: usize = at.parent()?.last()?.parse().ok()?;
+        let own = at.parent()?.last_step()?.index()?;
         let calls = self.document.find(&list)?.items().enumerate().filter(|(index, _)| *index != own);
         let taken: Vec<String> = calls.filter_map(|(_, call)| call.get("order")?.text().map(str::to_owned)).collect();
         (0..=taken.len()).map(|position| position.to_string()).find(|position| !taken.contains(position))
@@ -288,9 +288,9 @@ impl List<'_> {
 
     /// The list whose item is being written.
     fn list_around(&self) -> Option<Shape> {
-        let at = match self.context.at.last()?.parse::<usize>() {
-            Ok(_) => self.context.at.parent()?,
-            Err(_) => self.context.at.clone(),
+        let at = match self.context.at.last_step()? {
+            Step::Index(_) => self.context.at.parent()?,
+            Step::Key(_) => self.context.at.clone(),
         };
         Shape::find(self.file, &at, self.document.root()).filter(|shape| shape.kind() == Type::List)
     }
@@ -309,11 +309,11 @@ impl List<'_> {
     /// The headings of the file that a claim about sections is about.
     fn headings(&mut self, quote: Option<char>, lead: &str) {
         let steps: Vec<_> = self.context.at.steps().collect();
-        let Some(field) = steps.iter().rposition(|step| step.parse::<usize>().is_err()) else { return };
-        if !matches!(&*steps[field], "section" | "sections") {
+        let Some(field) = steps.iter().rposition(|step| step.key().is_some()) else { return };
+        if !matches!(steps[field].key(), Some("section" | "sections")) {
             return;
         }
-        let at = steps[..field].iter().fold(Pointer::root(), |at, step| at.key(step));
+        let at = steps[..field].iter().fold(Pointer::root(), |at, step| at.step(step));
         let (Some(claim), Some(shape)) = (self.document.find(&at), Shape::find(self.file, &at, self.document.root()))
         else {
             return;
@@ -334,7 +334,7 @@ impl List<'_> {
         const COUNT: usize = 20;
         let is_name =
             matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
-        let field = |at: &Pointer| at.steps().filter(|step| step.parse::<usize>().is_err()).last().map(Cow::into_owned);
+        let field = |at: &Pointer| at.steps().filter_map(|step| step.key().map(str::to_owned)).last();
         let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
         // Names of one kind stand under several keys, and some of these keys hold other things, too.
         let shared = shape.shares().map(|kind| (kind, walk::keys_with(self.file, "x-shares", kind)));
@@ -377,19 +377,18 @@ impl List<'_> {
     /// of one case.
     fn values_beside(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         let steps: Vec<_> = self.context.at.steps().collect();
-        let is_index = |step: &str| step.parse::<usize>().is_ok();
         let [section @ .., case, field, last] = steps.as_slice() else { return };
-        let is_list_of_case = section.len() <= 1 && is_index(case) && is_index(last);
+        let is_list_of_case = section.len() <= 1 && case.index().is_some() && last.index().is_some();
         if !is_list_of_case || shape.kind() != Type::Text || shape.word().is_some() {
             return;
         }
         let cases = match section.first() {
-            Some(section) => self.document.root().and_then(|root| root.get(section)),
+            Some(section) => self.document.root().and_then(|root| root.get(&section.text())),
             None => self.document.root(),
         };
         let mut seen = self.named_beside();
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
-        let lists = cases.into_iter().flat_map(NodeRef::items).filter_map(|case| case.get(field));
+        let lists = cases.into_iter().flat_map(NodeRef::items).filter_map(|case| case.get(&field.text()));
         let mut found: Vec<&str> = Vec::new();
         for value in lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text) {
             if !value.is_empty() && seen.insert(value.to_owned()) {

@@ -64,7 +64,7 @@ fn suite(document: &Document) -> Suite {
         dialect: Dialect::KindLm,
         name: None,
         cases: vec![Arc::new(case)],
-        gates: Gates::KindLm(Box::default()),
+        gates: Gates::default(),
         concurrency: 1,
         inputs: BTreeMap::new(),
         scaffolds: BTreeMap::new(),

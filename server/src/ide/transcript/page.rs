@@ -2,14 +2,15 @@
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
-    evidence::{Capture, Change, Ended, Evidence, Ran, ToolCall},
+    evidence::{Capture, Change, Evidence, Exchange, Ran, ToolCall, TraceAnswer},
+    judge::Judged,
     mask::shown,
     verdict::Outcome,
 };
 
 use super::{
     answers::{Asked, spent},
-    mark, one_line,
+    ended_by, mark, one_line, waterfall,
 };
 use crate::ide::{card, lens::duration};
 
@@ -42,6 +43,8 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     }
     attempt.notes.iter().for_each(|note| text.push_str(&format!("- note: {note}\n")));
     push_verdicts(text, attempt);
+    push_exchange(text, &evidence);
+    push_spans(text, &evidence);
     push_turns(text, &evidence);
     push_files(text, &evidence);
     push_answers(text, &evidence);
@@ -55,22 +58,9 @@ fn facts(evidence: &Evidence) -> String {
         evidence.context.version.as_ref().map(|version| format!("version {}", one_line(version))),
         evidence.duration_ms.map(|it| format!("took {}", duration(it))),
         evidence.usage.map(spent),
-        evidence.ended.map(|ended| ended_by(ended).to_owned()),
+        evidence.ended.filter(|_| evidence.exchange.is_none()).map(|ended| ended_by(ended).to_owned()),
     ];
     lines.into_iter().flatten().map(|line| format!("- {line}\n")).collect()
-}
-
-fn ended_by(ended: Ended) -> &'static str {
-    match ended {
-        Ended::Exit => "ended with its process",
-        Ended::Done => "ended because the agent was done",
-        Ended::Answer => "ended with the answer of the gateway",
-        Ended::Log => "ended by a line of the log",
-        Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was left when everything that is claimed had happened",
-        Ended::TurnLimit => "ended at the limit of turns",
-        Ended::Deadline => "ended at the deadline",
-    }
 }
 
 fn push_verdicts(text: &mut String, attempt: &RunResult) {
@@ -78,28 +68,62 @@ fn push_verdicts(text: &mut String, attempt: &RunResult) {
         return;
     }
     text.push_str("\n### Assertions\n\n");
-    for judged in &attempt.verdicts {
-        let verdict = &judged.verdict;
-        let score = super::score(verdict);
-        text.push_str(&format!("- {} {}{score}\n", mark(verdict.outcome.status()), one_line(&verdict.label)));
-        let mut lines = Vec::new();
-        match &verdict.outcome {
-            Outcome::Pass => {}
-            Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
-                lines.push(mismatch.message.clone());
-                lines.extend(mismatch.help.iter().cloned());
-                for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
-                    if !value.is_empty() {
-                        lines.push(format!("{name}: {value}"));
-                    }
+    attempt.verdicts.iter().for_each(|judged| text.push_str(&verdict(judged)));
+}
+
+/// One claim, and what it says.
+pub(super) fn verdict(judged: &Judged) -> String {
+    let verdict = &judged.verdict;
+    let score = super::score(verdict);
+    let mut text = format!("- {} {}{score}\n", mark(verdict.outcome.status()), one_line(&verdict.label));
+    let mut lines = Vec::new();
+    match &verdict.outcome {
+        Outcome::Pass => {}
+        Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
+            lines.push(mismatch.message.clone());
+            lines.extend(mismatch.help.iter().cloned());
+            for (name, value) in [("expected", &mismatch.expected), ("actual", &mismatch.actual)] {
+                if !value.is_empty() {
+                    lines.push(format!("{name}: {value}"));
                 }
             }
-            Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => lines.push(reason.clone()),
         }
-        if !lines.is_empty() {
+        Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => lines.push(reason.clone()),
+    }
+    if !lines.is_empty() {
+        text.push('\n');
+        text.push_str(&indented(&fenced(&lines.join("\n"), "text", false)));
+    }
+    text
+}
+
+/// What was sent to the gateway, what it answered, and what ended the wait.
+fn push_exchange(text: &mut String, evidence: &Evidence) {
+    let Some(Exchange { address, sent, status, answer }) = &evidence.exchange else { return };
+    text.push_str(&format!("\n### Gateway\n\nPOST {}\n\n", card::inline(address)));
+    text.push_str(&fenced(&sent.text, "json", sent.cut));
+    match status {
+        Some(status) => text.push_str(&format!("\nanswered with status {status}\n")),
+        None => text.push_str("\ndid not answer\n"),
+    }
+    if let Some(answer) = answer.as_ref().filter(|answer| !answer.text.is_empty()) {
+        let is_json = answer.text.trim_start().starts_with(['{', '[']);
+        text.push_str(&format!("\n{}", fenced(&answer.text, if is_json { "json" } else { "text" }, answer.cut)));
+    }
+    let ended = evidence.ended.map_or("was not seen to end, so more may follow", ended_by);
+    text.push_str(&format!("\nThe run {ended}.\n"));
+}
+
+/// The trace of the act.
+fn push_spans(text: &mut String, evidence: &Evidence) {
+    match evidence.trace() {
+        Some(TraceAnswer::Found(trace)) => {
+            let lines = waterfall::lines(trace).join("\n");
+            text.push_str(&format!("\n### Spans\n\n{}", card::verbatim(&lines, "text")));
             text.push('\n');
-            text.push_str(&indented(&fenced(&lines.join("\n"), "text", false)));
         }
+        Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nThere is no trace: {reason}\n")),
+        None => {}
     }
 }
 
@@ -240,7 +264,7 @@ mod tests {
     use speclens_schema::{
         document::Pointer,
         evidence::{
-            Answer, ChangedFile, CommandLog, Exit, FileLog, ModelReply, Need, Observation, Peer, QuestionAnswer,
+            Answer, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation, Peer, QuestionAnswer,
             QuestionNeed, QuestionPart, Turn, Usage,
         },
         judge::Judged,

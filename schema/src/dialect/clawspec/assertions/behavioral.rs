@@ -13,6 +13,7 @@ use crate::{
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
     evidence::{Address, Capture, Context, Need, ResponseNeed},
     mask::HIDDEN,
+    verdict::FilePlace,
     words::{Artifact, PythonPattern, RunText},
 };
 
@@ -154,22 +155,25 @@ impl AssertionType for LogEntry {
         if found.is_some_and(|(start, end)| log.text[start..end].contains(HIDDEN)) {
             return Err(Row::unknown("pattern", "what matches is masked as a secret in part"));
         }
+        let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, log.text, start..end);
         Ok(match (found, self.absent) {
-            (Some(_), false) => Row::pass("pattern"),
+            (Some(found), false) => Row::pass("pattern").found_at("found here", Some(place(found))),
             (None, true) => Row::pass("pattern").unless(log.doubt),
             (Some(found), true) => {
                 Row::fail("pattern", mismatch("Pattern was present", format!("no line with {pattern}"), line(found)))
+                    .with_places([("found here".to_owned(), place(found))])
             }
             (None, false) => {
                 let lines = log.text.lines().count();
                 let actual = format!("{lines} lines without it");
                 let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
                 let close = crate::check::text::closest_line(log.text, &pattern);
-                mismatch.help = close
-                    .map(|line| format!("the closest line is {}: {}", line.number, line.text))
-                    .into_iter()
-                    .collect();
-                Row::fail("pattern", mismatch).unless(log.doubt)
+                let near = close.as_ref().map(|line| {
+                    ("the closest line is here".to_owned(), FilePlace::line(&file.path, log.text, line.number - 1))
+                });
+                let help = close.map(|line| format!("the closest line is {}: {}", line.number, line.text));
+                mismatch.help = help.into_iter().collect();
+                Row::fail("pattern", mismatch).with_places(near).unless(log.doubt)
             }
         })
     }

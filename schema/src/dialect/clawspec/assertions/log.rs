@@ -237,8 +237,9 @@ impl AssertionType for ToolWasCalled {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let tool = seen.expand("tool", &self.tool)?;
         let run = RunLog::of(seen, self.log_path.as_ref(), self.run_id.as_ref())?;
-        if run.log.own_calls().any(|call| call.tool == tool) {
-            return Ok(Row::pass("tool"));
+        if let Some(call) = run.log.own_calls().find(|call| call.tool == tool) {
+            let place = run.line("called here", call.line).map(|(_, place)| place);
+            return Ok(Row::pass("tool").found_at("called here", place));
         }
         run.that_tells_calls()?;
         let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call of {tool}"), "no such call");

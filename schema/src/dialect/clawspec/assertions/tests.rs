@@ -334,6 +334,19 @@ fn verdict_names_the_places_in_other_files_that_decide() {
     };
     let cases = [
         (
+            "{type: log_entry, path: run.log, pattern: 'approved by \\w'}",
+            vec!["run.log:2 `approved by x` found here".to_owned()],
+        ),
+        (
+            "{type: log_entry, path: run.log, pattern: approved, absent: true}",
+            vec!["run.log:2 `approved` found here".to_owned()],
+        ),
+        (
+            "{type: log_entry, path: run.log, pattern: approved by nobody}",
+            vec!["run.log:2 `approved by x` the closest line is here".to_owned()],
+        ),
+        ("{type: log_entry, path: run.log, pattern: refused, absent: true}", vec![]),
+        (
             "{type: artifact_absent_words, path: out/a.md, words: [x, urgent, IS here]}",
             vec![
                 "out/a.md:8 `URGENT` the word `urgent`".to_owned(),

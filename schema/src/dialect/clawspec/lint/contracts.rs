@@ -12,7 +12,7 @@ use super::{files as paths, replaced, shapes::refused, templates::has_template};
 /// Keys that a contract does not have: with them, the original refuses the file.
 pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     for problem in problems.iter_mut() {
-        let here = problem.at.steps().next().is_none_or(|first| root.node.entry(&first).is_some());
+        let here = problem.at.steps().next().is_none_or(|first| root.node.entry(&first.text()).is_some());
         if here && problem.code == Code::UnknownKey && problem.severity == Severity::Warning {
             refused(problem);
         }

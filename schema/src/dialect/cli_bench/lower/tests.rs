@@ -1,7 +1,7 @@
 //! What suites and task files lower to.
 
 use super::*;
-use crate::{analysis::Analyzer, files::MemoryFiles};
+use crate::{analysis::Analyzer, files::MemoryFiles, settings::Settings};
 
 const MAIN: &str = "\
 cli: mycli

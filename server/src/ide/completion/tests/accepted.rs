@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use speclens_schema::{
-    faults,
     document::Document,
+    faults,
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Edit},

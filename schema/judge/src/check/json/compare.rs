@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::document::Pointer;
+use speclens_yaml::Pointer;
 
 use super::{is_nan, text};
 
@@ -119,7 +119,7 @@ fn kind(value: &Value) -> &'static str {
 impl Difference {
     /// One line: `order_id: expected "12345", received 12345 (a number instead of a text)`.
     pub fn line(&self) -> String {
-        let place: Vec<_> = self.at.steps().collect();
+        let place: Vec<_> = self.at.steps().map(|step| step.to_string()).collect();
         let received = match &self.received {
             Some(received) => format!("received {}", text(received)),
             None => "it is missing".to_owned(),

@@ -347,7 +347,7 @@ fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)
 }
 
 /// Every text in a value, keys and numbers included: where a secret can stand.
-pub(crate) fn texts_of(value: &Value) -> Vec<String> {
+pub fn texts_of(value: &Value) -> Vec<String> {
     let mut texts = Vec::new();
     let mut left = vec![value];
     while let Some(value) = left.pop() {

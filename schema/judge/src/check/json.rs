@@ -10,9 +10,9 @@ mod write;
 
 use serde_json::Value;
 
-pub use crate::document::{NAN, number};
 pub use compare::{Difference, differences, matches, same};
 pub use read::{DEPTH_LIMIT, JsonError, JsonErrorKind, parse};
+pub use speclens_yaml::{NAN, number};
 pub use write::{number_text, text};
 
 fn is_nan(value: &Value) -> bool {
@@ -22,7 +22,7 @@ fn is_nan(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{differences, matches, same, text};
-    use crate::document::{Document, Pointer, ScalarRules};
+    use speclens_yaml::{Document, Pointer, ScalarRules};
 
     #[test]
     fn the_numbers_that_json_lacks() {

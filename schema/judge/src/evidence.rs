@@ -325,6 +325,21 @@ impl Evidence {
         self.command.as_ref()?.stdout.as_ref()
     }
 
+    /// The trace of the act, or why there is none; `None` where nobody asked for it.
+    pub fn trace(&self) -> Option<&TraceAnswer> {
+        self.observations.iter().find_map(|observation| match &observation.answer {
+            Answer::Trace(answer) => Some(answer),
+            Answer::Path(_)
+            | Answer::Command(_)
+            | Answer::Files(_)
+            | Answer::Log(_)
+            | Answer::Variables(_)
+            | Answer::Response(_)
+            | Answer::Question(_)
+            | Answer::Nothing(_) => None,
+        })
+    }
+
     /// The standard error of the command that the act is.
     pub fn stderr(&self) -> Option<&Capture> {
         self.command.as_ref()?.stderr.as_ref()

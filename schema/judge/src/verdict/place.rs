@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::{document::Pointer, mask::shown};
+use crate::mask::shown;
+use speclens_yaml::Pointer;
 
 /// Another place that belongs to a verdict.
 #[derive(Clone, Debug, PartialEq)]

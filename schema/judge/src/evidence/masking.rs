@@ -5,13 +5,37 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Content, Evidence, Judge, LogFile, Need, PathState, QuestionPart, Ran, SeenFile,
-    TraceAnswer, Turn, Unread,
+    Address, Answer, Capture, Concealed, Content, Evidence, Judge, LogFile, Need, PathState, QuestionPart, Ran,
+    SeenFile, TraceAnswer, Turn, Unread,
 };
 
 impl Evidence {
+    /// Puts stars in place of secrets, before anything is judged, recorded or shown. What is masked already stays so.
+    /// `concealed`: what of a protocol is lost in standard output, as it was written and as it is masked.
+    pub fn mask(&mut self, secrets: &Secrets, concealed: impl Fn(&Capture, &Capture) -> Concealed) {
+        if secrets.is_empty() {
+            return;
+        }
+        self.mask_observed(secrets);
+        if let Some(error) = &mut self.error {
+            error.message = secrets.mask(&error.message);
+        }
+        let Some(ran) = &mut self.command else { return };
+        for capture in std::iter::once(&mut ran.command).chain(&mut ran.stderr) {
+            if let Some(masked) = secrets.mask_capture(capture) {
+                *capture = masked;
+            }
+        }
+        if let Some(stdout) = &mut ran.stdout
+            && let Some(mut masked) = secrets.mask_capture(stdout)
+        {
+            masked.concealed = concealed(stdout, &masked).max(stdout.concealed);
+            *stdout = masked;
+        }
+    }
+
     /// Masks the commands of an agent, and what was observed on behalf of claims. What is masked already stays so.
-    pub(crate) fn mask_observed(&mut self, secrets: &Secrets) {
+    fn mask_observed(&mut self, secrets: &Secrets) {
         for command in self.commands.iter_mut().flat_map(|log| &mut log.commands) {
             command.mask(secrets);
         }
@@ -173,12 +197,8 @@ fn mask_content(content: &mut Content, secrets: &Secrets) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        dialect::Dialect,
-        evidence::{
-            Change, ChangedFile, CommandLog, Context, Exchange, FileLog, Observation, Standing, TemplateValues,
-            ToolCall,
-        },
+    use crate::evidence::{
+        Change, ChangedFile, CommandLog, Context, Exchange, FileLog, Observation, Standing, TemplateValues, ToolCall,
     };
 
     #[test]
@@ -192,7 +212,8 @@ mod tests {
         };
         let files = FileLog { files: vec![file("pin 4711"), file("no pin")], ..FileLog::default() };
         let mut evidence = Evidence { files: Some(files), ..Evidence::default() };
-        Dialect::CliBench.mask(&mut evidence, &Secrets::new([("PIN", "4711")], &["PIN".to_owned()], &[]));
+        let secrets = Secrets::new([("PIN", "4711")], &["PIN".to_owned()], &[]);
+        evidence.mask(&secrets, |_, _| Concealed::Nothing);
         let digests: Vec<_> = evidence.files.unwrap().files.into_iter().map(|file| file.digest).collect();
         assert_eq!(digests, [None, Some("0123".to_owned())]);
     }
@@ -230,13 +251,13 @@ mod tests {
             ..Evidence::default()
         };
         let secrets = Secrets::new([("API_KEY", secret)], &[], &[]);
-        Dialect::CliBench.mask(&mut evidence, &secrets);
+        evidence.mask(&secrets, |_, _| Concealed::Nothing);
         assert!(!format!("{evidence:?}").contains(secret), "{evidence:?}");
         let log = evidence.commands.as_ref().unwrap();
         let stretches = |ran: &Ran| ran.command.masked.len();
         assert_eq!((stretches(&log.commands[0]), stretches(&log.commands[1])), (1, 0));
         let masked = evidence.clone();
-        Dialect::CliBench.mask(&mut evidence, &secrets);
+        evidence.mask(&secrets, |_, _| Concealed::Nothing);
         assert_eq!(evidence, masked, "masking again changes nothing");
     }
 }

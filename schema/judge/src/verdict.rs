@@ -5,10 +5,8 @@ mod place;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    document::Pointer,
-    evidence::{Context, Evidence, Need},
-};
+use crate::evidence::{Context, Evidence, Need};
+use speclens_yaml::Pointer;
 
 pub use failure::FailureCode;
 pub use place::{FilePlace, Place, Related, Stretch};
@@ -190,7 +188,7 @@ impl Status {
 
 impl Verdict {
     /// Every text of it.
-    pub(crate) fn texts(&mut self) -> Vec<&mut String> {
+    pub fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.label];
         match &mut self.outcome {
             Outcome::Pass => {}

@@ -2,11 +2,8 @@
 
 use serde_json::Value;
 
-use crate::{
-    check::time,
-    dialect::ScalarRules,
-    document::{Document, FaultKind, NodeRef, Scalar, Shape},
-};
+use crate::check::time;
+use speclens_yaml::{Document, FaultKind, NodeRef, Scalar, ScalarRules, Shape};
 
 /// A value as Python sees it.
 #[derive(Clone, Debug, PartialEq)]

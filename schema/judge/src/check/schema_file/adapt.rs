@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{SchemaError, formats::Format};
-use crate::document::Pointer;
+use speclens_yaml::Pointer;
 
 /// A schema that says in standard words what the original understands.
 #[derive(Debug)]

@@ -1,10 +1,7 @@
 //! Where the rules of a schema are in its file.
 
-use crate::{
-    dialect::ScalarRules,
-    document::{Document, NodeRef, Pointer},
-    verdict::FilePlace,
-};
+use crate::verdict::FilePlace;
+use speclens_yaml::{Document, Pointer, ScalarRules};
 
 /// How many references are followed from one rule: they may lead in circles.
 const MAX_REFERENCES: usize = 100;
@@ -42,10 +39,7 @@ impl RulePlaces {
         let mut at = Pointer::root();
         let mut references = 0;
         for step in rule.steps() {
-            let next = match step.parse() {
-                Ok(index) if self.items_at(&at) > 0 => at.index(index),
-                Ok(_) | Err(_) => at.key(&step),
-            };
+            let next = at.step(&step);
             let Some(node) = self.document.find(&next) else { break };
             let target = node.as_str().filter(|_| step == "$ref").and_then(|target| target.strip_prefix('#'));
             at = match target.map(Pointer::parse) {
@@ -58,10 +52,6 @@ impl RulePlaces {
         }
         at
     }
-
-    fn items_at(&self, at: &Pointer) -> usize {
-        self.document.find(at).into_iter().flat_map(NodeRef::items).take(1).count()
-    }
 }
 
 #[cfg(test)]
@@ -72,7 +62,7 @@ mod tests {
         super::{SchemaAnswer, UserSchema},
         RulePlaces,
     };
-    use crate::document::Pointer;
+    use speclens_yaml::Pointer;
 
     /// The rules that a value breaks: line from 1, and what is marked there.
     fn places(schema: &str, value: &Value) -> Vec<String> {

@@ -12,7 +12,8 @@ use jsonschema::{
 };
 use serde_json::{Map, Value};
 
-use crate::{document::Pointer, mask::has_hidden};
+use crate::mask::has_hidden;
+use speclens_yaml::Pointer;
 
 pub use places::RulePlaces;
 

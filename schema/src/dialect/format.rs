@@ -1,0 +1,134 @@
+//! Everything in which the formats differ for the rest of the crate: one implementation for each.
+
+use std::{any::Any, fmt::Debug};
+
+use super::{CaseOutcome, Count, GateReport};
+use crate::{
+    document::{Document, NodeRef, Pointer, ScalarRules},
+    evidence::{Capture, Concealed, Evidence},
+    files::Files,
+    finding::{Finding, Report},
+    json_schema::SpecFile,
+    problem::{Problem, Severity},
+    settings::Settings,
+    suite::{ActionKind, Case, Subject, Suite},
+    validate::{Context, Definition},
+};
+
+/// What an item says that matters to others. Only its own format looks into it.
+pub(crate) type Facts = Box<dyn Any + Send + Sync>;
+
+/// A format of test specs.
+///
+/// What [`Format::lint_item`] answers depends on the item's own node and on files only, so that the answer can be kept;
+/// [`Format::lint_relations`] is asked anew after every edit.
+pub(crate) trait Format: Sync {
+    /// The format's name as reports write it.
+    fn name(&self) -> &'static str;
+
+    /// The name of the program that the format comes from, as messages write it.
+    fn program(&self) -> &'static str;
+
+    /// The key that names a case.
+    fn name_key(&self) -> &'static str;
+
+    /// How plain scalars are read.
+    fn scalar_rules(&self) -> ScalarRules;
+
+    /// How bad it is that the program rejects a file, or reads it differently.
+    fn upstream_severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    /// Whether what a test leaves running in the background serves the tests that follow.
+    fn keeps_background(&self) -> bool {
+        false
+    }
+
+    /// What a case does.
+    fn act_of(&self, case: NodeRef<'_>) -> ActionKind;
+
+    /// Says of something that the schema finds what the format knows of it.
+    fn explain(&self, _context: &Context<'_>, finding: Finding) -> Finding {
+        finding
+    }
+
+    /// Reports what is wrong in a part of a file: the root but for its lists, or one item of them, each looked at alone.
+    /// Pointers are relative to the node, ranges as the nodes give them.
+    fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
+
+    /// Adapts what the schema finds wrong in a part of a file.
+    fn refine(&self, _node: NodeRef<'_>, _definition: Definition, _problems: &mut Vec<Problem>) {}
+
+    /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
+    fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>);
+
+    /// Reports what is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the nodes
+    /// give them. Returns what others need to know of it.
+    fn lint_item(
+        &self,
+        file: SpecFile,
+        list: &'static str,
+        item: NodeRef<'_>,
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Facts>;
+
+    /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all problems are
+    /// absolute.
+    fn lint_relations(
+        &self,
+        file: SpecFile,
+        root: NodeRef<'_>,
+        items: &[(usize, &Facts)],
+        files: &dyn Files,
+        problems: &mut Vec<Problem>,
+    );
+
+    /// Adds fixes that need to know the whole file.
+    fn fix_across(&self, _root: NodeRef<'_>, _problems: &mut [Problem]) {}
+
+    /// Reads what a case needs to know of the rest of its file.
+    fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower>;
+
+    /// What of the format's protocol is lost in standard output, as it was written and as it is masked.
+    fn concealed(&self, _written: &Capture, _masked: &Capture) -> Concealed {
+        Concealed::Nothing
+    }
+
+    /// Reads what a run wrote by the format's protocol. Recordings hold only the raw streams, so this is done after a run, and
+    /// again whenever a recording is read.
+    fn interpret(&self, _evidence: &mut Evidence) {}
+}
+
+/// What a case needs to know of the rest of its file, and how cases are made with it. Its debug text tells whether cases that
+/// were made with another one are still the same.
+pub(crate) trait Lower: Debug + Sync {
+    /// Everything of a suite but the cases of its list.
+    fn suite(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Suite;
+
+    /// The cases of an item of the list, which is at a place of the document.
+    fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case>;
+}
+
+/// The conditions that a suite puts on its whole run.
+pub trait Gate: Debug + Send + Sync {
+    /// Judges a finished run.
+    fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport;
+
+    /// Returns whether the gate over the attempts of a subject's model has an answer that no further attempt can change:
+    /// `made` counts those that were made, of so many that are planned. `false` where no gate is only about them.
+    fn is_decided(&self, _subject: &Subject, _made: Count, _planned: usize) -> bool {
+        false
+    }
+
+    /// Returns whether such a gate exists.
+    fn can_be_decided(&self, _subject: &Subject) -> bool {
+        false
+    }
+}
+
+/// The facts of items, as their format knows them.
+pub(crate) fn known<'f, F: 'static>(items: &[(usize, &'f Facts)]) -> Vec<(usize, &'f F)> {
+    items.iter().filter_map(|(start, facts)| Some((*start, facts.downcast_ref::<F>()?))).collect()
+}
