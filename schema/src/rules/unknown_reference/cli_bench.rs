@@ -56,7 +56,9 @@ impl Rule for UnknownModel {
             .note("its threshold is never checked");
         match &self.meant {
             Meant::Near(near) => {
-                let key = site.spot().and_then(|spot| spot.key);
+                // The same name may be there twice.
+                let mut keys = site.parent().into_iter().flat_map(|models| models.entries()).map(|entry| entry.key);
+                let key = keys.find(|key| key.range() == *site.range);
                 let edit = key
                     .filter(|key| !key.is_through_alias() && key.alias().is_none())
                     .map(|key| Edit::new(key.own_range(), scalar(near)));

@@ -26,9 +26,11 @@ struct ExitCode {
     number: i64,
 }
 
-/// The value of a merge key that is not a mapping.
+/// The value of a merge key that is not a mapping, as it is described. A mapping may have several.
 #[derive(Debug)]
-struct Merged;
+struct Merged {
+    found: String,
+}
 
 /// An assertion with its fields beside it instead of below it.
 #[derive(Debug)]
@@ -117,7 +119,7 @@ pub(crate) fn check_merges(spot: &Spot<'_>, without: &[&str], report: &mut Repor
             let is_mapping = |spot: &Spot<'_>| matches!(spot.node.shape(), Shape::Mapping | Shape::Dangling);
             let fits = is_mapping(&member) || (member.is_list() && member.items().iter().all(is_mapping));
             if !fits {
-                report.push(member.finding(Merged));
+                report.push(member.finding(Merged { found: describe(member.node) }));
             }
         } else if !without.contains(&key.as_str()) {
             check_merges(&member, &[], report);
@@ -176,9 +178,8 @@ impl Rule for Merged {
         Code::WrongType
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let found = site.node().map(describe).unwrap_or_default();
-        Words::new(format!("expected a mapping for `<<`, found {found}"))
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("expected a mapping for `<<`, found {}", self.found))
             .help("name the mapping to merge, as in `<<: *base`")
     }
 }
