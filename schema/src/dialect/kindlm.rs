@@ -23,7 +23,7 @@ use crate::{
     evidence::{Capture, Concealed, Evidence, Usage},
     files::Files,
     json_schema::SpecFile,
-    problem::{Problem, Severity},
+    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
@@ -49,10 +49,6 @@ impl Format for KindLm {
 
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml12
-    }
-
-    fn upstream_severity(&self) -> Severity {
-        Severity::Hint
     }
 
     fn keeps_background(&self) -> bool {

@@ -1,9 +1,8 @@
 //! What cli-bench, or one version of its documentation, does not have.
 
 use crate::{
-    dialect::Dialect,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Severity},
+    problem::Code,
     script,
     spot::Spot,
 };
@@ -45,10 +44,6 @@ pub(crate) fn check_model(model: &Spot<'_>, report: &mut Report) {
 impl Rule for UpstreamDiffers {
     fn code(&self) -> Code {
         Code::UpstreamDiffers
-    }
-
-    fn severity(&self) -> Severity {
-        Dialect::CliBench.upstream_severity()
     }
 
     fn words(&self, _: &Site<'_>) -> Words {

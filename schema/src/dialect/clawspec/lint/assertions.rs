@@ -2,12 +2,9 @@
 
 use crate::{
     check::time,
-    dialect::{
-        Dialect,
-        clawspec::{
-            assertion::{Assertion, Category},
-            lower,
-        },
+    dialect::clawspec::{
+        assertion::{Assertion, Category},
+        lower,
     },
     document::Scalar,
     files::Files,
@@ -155,7 +152,7 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
         lint_consistency(&consistency, problems);
         if consistency.bool() == Some(true) {
             let message = "ClawSpec 0.1.0 does not support `consistency: true`";
-            let problem = Problem::upstream(Dialect::ClawSpec, consistency.at.clone(), consistency.range(), message);
+            let problem = Problem::new(Code::UpstreamDiffers, consistency.at.clone(), consistency.range(), message);
             let mut problem =
                 problem.with_note("it aborts the scenario, although its documentation describes the value");
             let meant = "{ runs: 3, min_passes: 3 }";

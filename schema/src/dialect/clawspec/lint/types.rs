@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::{
-        Dialect,
-        clawspec::assertion::{Assertion, Category},
-    },
+    dialect::clawspec::assertion::{Assertion, Category},
     document::Pointer,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem},
@@ -174,7 +171,6 @@ const UNSEEN: (&str, &str) = (
 pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem {
     let before = "ClawSpec 0.1.0 rejects this file: its schema does not allow";
     let problem = Problem::naming(Code::UpstreamDiffers, at, range, before, name);
-    let problem = problem.with_severity(Dialect::ClawSpec.upstream_severity());
     problem.with_note("they are in its documentation or its runner, and not in its schema")
 }
 

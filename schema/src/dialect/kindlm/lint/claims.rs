@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::{
-    dialect::Dialect,
     problem::{Code, Problem, Severity},
     spot::Spot,
 };
@@ -210,7 +209,7 @@ fn lint_guardrails(guardrails: &Spot<'_>, expect: &Spot<'_>, problems: &mut Vec<
         let is_empty = |key: &str| pii.get(key).map(|list| list.is_list() && list.is_empty());
         if let Some(spot) = enabled.filter(|enabled| enabled.bool() == Some(false)) {
             let message = "KindLM searches for personal data despite `enabled: false`";
-            let problem = Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message);
+            let problem = Problem::new(Code::UpstreamDiffers, spot.at.clone(), spot.range(), message);
             problems.push(problem.with_note("speclens does not search then"));
         } else if is_empty("denyPatterns") == Some(true)
             && is_empty("customPatterns") != Some(false)

@@ -4,7 +4,6 @@ use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     check::{schema_file::UserSchema, text::shortened},
-    dialect::Dialect,
     files::{FileKind, Files, Lead},
     new_file::{self, Template},
     problem::{Code, Edit, Fix, Problem, Severity},
@@ -26,7 +25,7 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
             }
             lint_file(&file, files, problems);
             let message = "KindLM fails every `argsSchema` with an internal error";
-            let problem = Problem::upstream(Dialect::KindLm, file.at.clone(), file.head(), message);
+            let problem = Problem::new(Code::UpstreamDiffers, file.at.clone(), file.head(), message);
             problems.push(problem.with_note("speclens checks the arguments"));
         }
     }
@@ -80,7 +79,7 @@ fn lint_file(spot: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
         Examined::Valid { draft, unchecked } => {
             if draft != "draft-07" {
                 let message = format!("KindLM rejects `{path}`, a JSON Schema of {draft}");
-                let problem = Problem::upstream(Dialect::KindLm, spot.at.clone(), spot.range(), message);
+                let problem = Problem::new(Code::UpstreamDiffers, spot.at.clone(), spot.range(), message);
                 problems.push(problem.with_note("it knows draft-07 only"));
             }
             for format in unchecked {

@@ -1,7 +1,6 @@
 //! The sections other than `tests`: what is needed, what cannot fail, where KindLM differs.
 
 use crate::{
-    dialect::Dialect,
     document::Pointer,
     problem::{Code, Problem},
     spot::Spot,
@@ -28,13 +27,13 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let text = root.node.document().text();
     if text.len_bytes() > SIZE && text.len_utf16_cu() > SIZE {
         let message = "KindLM rejects a file of more than 1 MB";
-        problems.push(Problem::upstream(Dialect::KindLm, Pointer::root(), root.head(), message));
+        problems.push(Problem::new(Code::UpstreamDiffers, Pointer::root(), root.head(), message));
     }
     if let Some(models) = root.get("models")
         && models.node.items().count() > MODELS
     {
         let message = format!("KindLM rejects a file of more than {MODELS} models");
-        problems.push(Problem::upstream(Dialect::KindLm, models.at.clone(), models.head(), message));
+        problems.push(Problem::new(Code::UpstreamDiffers, models.at.clone(), models.head(), message));
     }
     for (name, provider) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
         if let Some(organization) = provider.get("organization").filter(|_| name != "openai") {
@@ -71,7 +70,7 @@ fn aliases(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     for (name, range) in root.node.document().aliases_beyond(ALIASES) {
         let message = format!("KindLM rejects a file in which `&{name}` is used {ALIASES} times or more");
         let at = root.node.document().pointer_at(range.start);
-        let problem = Problem::upstream(Dialect::KindLm, at, range, message);
+        let problem = Problem::new(Code::UpstreamDiffers, at, range, message);
         problems.push(problem.with_help("write some of the values out"));
     }
 }
@@ -93,7 +92,7 @@ fn lint_gates(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     if let Some(gate) = gates.get("costMaxUsd") {
         let message = "KindLM skips `costMaxUsd` unless its feature `costGating` is on";
-        problems.push(Problem::upstream(Dialect::KindLm, gate.at.clone(), gate.head(), message));
+        problems.push(Problem::new(Code::UpstreamDiffers, gate.at.clone(), gate.head(), message));
     }
 }
 
@@ -103,7 +102,7 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
         let (start, _) = tests[TESTS];
         let at = Pointer::root().key("tests").index(TESTS);
         let message = format!("KindLM rejects a file of more than {TESTS} tests");
-        problems.push(Problem::upstream(Dialect::KindLm, at, start..start, message));
+        problems.push(Problem::new(Code::UpstreamDiffers, at, start..start, message));
     }
     let prompt_test =
         tests.iter().enumerate().find_map(|(index, (start, test))| Some((index, *start, test.prompt.as_ref()?)));
@@ -130,7 +129,7 @@ pub(super) fn lint_presence(root: &RootFacts, tests: &[(usize, &TestFacts)], pro
             let at = first.key.as_ref().map_or_else(Pointer::root, |_| Pointer::root().key(first.name));
             let names = words::listed(names.iter().copied());
             let message = format!("KindLM rejects a file without {names}");
-            problems.push(Problem::upstream(Dialect::KindLm, at, range, message).with_note("no test here needs them"));
+            problems.push(Problem::new(Code::UpstreamDiffers, at, range, message).with_note("no test here needs them"));
         }
         None => {}
     }

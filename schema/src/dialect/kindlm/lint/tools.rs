@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::{
     check::schema_file::UserSchema,
-    dialect::Dialect,
     problem::{Code, Edit, Fix, Problem, Severity, Subject},
     spot::Spot,
     validate::rename_title,
@@ -177,7 +176,7 @@ fn turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
         }
         if let Some(file) = turn.find(&["expect", "output", "schemaFile"]) {
             let message = "KindLM does not read `schemaFile` for a single reply";
-            let problem = Problem::upstream(Dialect::KindLm, file.at.clone(), file.head(), message);
+            let problem = Problem::new(Code::UpstreamDiffers, file.at.clone(), file.head(), message);
             problems.push(problem.with_note("it checks only that the reply is JSON"));
         }
     }
