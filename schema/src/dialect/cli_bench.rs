@@ -73,31 +73,26 @@ impl Format for CliBench {
         other_names::lint(node, definition, problems);
     }
 
-    fn lint_root(&self, _: SpecFile, _: NodeRef<'_>, _: &dyn Files, _: &mut Vec<Problem>) {}
-
     fn lint_item(
         &self,
         file: SpecFile,
         list: &'static str,
         item: NodeRef<'_>,
         files: &dyn Files,
-        problems: &mut Vec<Problem>,
+        _: &mut Vec<Problem>,
     ) -> Option<Facts> {
-        problems.extend(lint::lint_item(file, list, item));
         Some(Box::new(facts::item_facts(file, list, item, files)?))
     }
 
-    fn lint_relations(
+    fn report_relations(
         &self,
         file: SpecFile,
         root: NodeRef<'_>,
         items: &[(usize, &Facts)],
         files: &dyn Files,
-        problems: &mut Vec<Problem>,
+        report: &mut Report,
     ) {
-        let mut report = Report::default();
-        lint::report_relations(file, root, &known(items), files, &mut report);
-        problems.extend(report.resolve(false).problems(root));
+        lint::report_relations(file, root, &known(items), files, report);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Box<dyn Lower> {

@@ -1,10 +1,9 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::cli_bench::lint::edits,
     document::{NodeRef, Pointer},
     finding::{Finding, Relation, Rule, Site, Words},
-    problem::{Code, Fix},
+    problem::Code,
     shape::Shape,
     validate::{Context, fix, head},
     words::all_of,
@@ -81,13 +80,6 @@ impl Rule for SeveralInItem {
     fn words(&self, site: &Site<'_>) -> Words {
         let names = all_of(self.keys.iter().map(String::as_str));
         let words = Words::new(format!("{names} are in one list item")).help(fix::split_into(self.keys.len()));
-        let split = |item| fix::split(item).or_else(|| split_in_braces(item));
-        words.fix(site.root.find(&self.item).and_then(split))
+        words.fix(site.root.find(&self.item).and_then(fix::split))
     }
-}
-
-/// The fix that makes an item out of every key of a mapping in braces.
-fn split_in_braces(item: NodeRef<'_>) -> Option<Fix> {
-    let edits = edits::split_item(item)?;
-    Some(Fix::safe(fix::split_into(edits.len() + 1), edits))
 }

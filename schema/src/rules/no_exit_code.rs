@@ -1,5 +1,6 @@
 use crate::{
-    dialect::cli_bench::{asserted::Asserted, lint::edits},
+    dialect::cli_bench::asserted::Asserted,
+    edit,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix},
     spot::Spot,
@@ -36,9 +37,9 @@ impl Rule for NoExitCode {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "add `exit_code: 0`";
-        let edit = site.node().and_then(|list| edits::insert_item(list, "exit_code: 0"));
+        let edits = site.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
         Words::new("no assertion checks whether the command succeeded")
             .help(help)
-            .fix(edit.map(|edit| Fix::guess(help, vec![edit])))
+            .fix(edits.map(|edits| Fix::guess(help, edits)))
     }
 }

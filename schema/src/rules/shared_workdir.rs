@@ -2,7 +2,7 @@ use crate::{
     dialect::cli_bench::config::Config,
     finding::{Report, Rule, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix},
+    problem::{Code, Fix},
     shape::Shape,
     spot::Spot,
     validate::line_in_order,
@@ -46,13 +46,13 @@ impl Rule for SharedWorkdir {
     fn words(&self, site: &Site<'_>) -> Words {
         let count = self.at_once;
         let help = "set `concurrency: 1`";
-        let edit = match Spot::root(site.root).get(CONCURRENCY) {
-            Some(spot) => spot.is_own().then(|| Edit::new(spot.node.own_range(), "1")),
+        let edits = match Spot::root(site.root).get(CONCURRENCY) {
+            Some(spot) => spot.replaced("1"),
             None => line_in_order(site.root, &Shape::of(SpecFile::CliBench), CONCURRENCY, "concurrency: 1"),
         };
         Words::new("all tasks share this directory")
             .note(format!("cli-bench runs up to {count} of them at once; speclens runs one after the other"))
             .help(help)
-            .fix(edit.map(|edit| Fix::guess(help, vec![edit])))
+            .fix(edits.map(|edits| Fix::guess(help, edits)))
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::{
     document::Pointer,
+    json_schema::SpecFile,
+    shape::Shape,
     spot::Spot,
     validate::{Context, Definition},
 };
@@ -73,4 +75,9 @@ pub(crate) fn is_in_assertion(at: &Pointer) -> bool {
 pub(crate) fn is_task(context: &Context<'_>) -> bool {
     let list = context.file.case_list().map(Definition::list_at);
     list.is_some_and(|list| context.base == list.index(0))
+}
+
+/// What the schema says of an assertion.
+pub(crate) fn shape() -> Option<Shape> {
+    Shape::find(SpecFile::CliBenchTasks, &Pointer::root().index(0).key("assert").index(0), None)
 }

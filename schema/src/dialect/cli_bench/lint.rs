@@ -3,19 +3,16 @@
 //! As for every dialect: what [`report_item`] and [`item_facts`](super::facts::item_facts) answer depends on the item's own
 //! node and on files only, so that the answers can be kept; [`report_relations`] is asked anew after every edit.
 
-pub(crate) mod edits;
-
 use crate::{
     document::NodeRef,
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::Problem,
     rules::{
-        collision, contradiction, duplicate_name, invalid_path, invalid_pattern, invalid_value, last_command_only,
-        missing_field, missing_file, missing_variable, no_effect, no_exit_code, out_of_range, revealing_intent,
-        shared_workdir, suspicious_pattern, too_few_turns, too_large, unchecked, unknown_key, unknown_reference,
-        upstream_differs, vacuous_claim, vague_intent, wrong_type,
+        ambiguous_scalar::yaml_1_1, collision, contradiction, duplicate_name, invalid_path, invalid_pattern,
+        invalid_value, last_command_only, missing_field, missing_file, missing_variable, no_effect, no_exit_code,
+        out_of_range, revealing_intent, shared_workdir, suspicious_pattern, too_few_turns, too_large, unchecked,
+        unknown_key, unknown_reference, upstream_differs, vacuous_claim, vague_intent, wrong_type,
     },
     spot::Spot,
     validate::{Context, Definition},
@@ -89,6 +86,7 @@ pub(crate) fn report_item(
                 invalid_value::task_item::check(&item, report);
                 NamedTasks::of(&item, files).iter().for_each(|entry| report_entry(entry, report));
             }
+            yaml_1_1::check_item(item.node, Definition::Item(file, list), report);
             report_task(&item, files, report);
         }
         _ => {}
@@ -162,17 +160,4 @@ pub(crate) fn report_relations(
         collision::cli_bench::check_relations(items, report);
         out_of_range::cli_bench::check_relations(&Spot::root(root), items, report);
     }
-}
-
-/// The texts of a task that other readers of YAML do not read as texts.
-pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    if file.case_list() == Some(list) {
-        crate::dialect::kindlm::lint::scalars::lint_below(
-            item,
-            &|| Definition::Item(file, list).shape(),
-            &mut problems,
-        );
-    }
-    problems
 }

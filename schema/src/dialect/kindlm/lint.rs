@@ -34,10 +34,9 @@ use crate::{
     files::Files,
     json_schema::SpecFile,
     problem::{Code, Problem},
-    rewrite,
     shape::scalar,
     spot::Spot,
-    validate::{Definition, is_damaged},
+    validate::{Definition, insert_known, is_damaged},
 };
 
 pub use facts::{Named, PromptFacts, RootFacts, Section, TestFacts, root_facts, test_facts};
@@ -94,16 +93,18 @@ pub fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)]) -> Vec<Pr
     problems
 }
 
-/// Cures that need to know the whole file: values that are missing, and names that it defines.
+/// Maximum number of missing keys that get the names of the file.
+const MAX_KNOWN: usize = 64;
+
+/// Fixes that need to know the whole file: values that are missing, and names that it defines.
 pub fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
     variables::cure_prompts(root, problems);
     let known = |section: &str| root.get(section).and_then(|section| Some(section.entries().next()?.key.key_text()));
     let names = [("providers", "provider"), ("prompts", "prompt")];
-    for (key, name) in names.iter().filter_map(|(section, key)| Some((*key, known(section)?))) {
-        for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
-            rewrite::with_value(&mut problem.fixes, key, &scalar(&name));
-        }
-    }
+    let names = names.into_iter().filter_map(|(section, key)| Some((key, scalar(&known(section)?))));
+    let names: Vec<(&str, String)> = names.collect();
+    let missing = problems.iter_mut().filter(|problem| problem.code == Code::MissingField);
+    missing.take(MAX_KNOWN).for_each(|problem| insert_known(root, SpecFile::KindLm, problem, &names));
 }
 
 /// The `expect` of a test, and those of its turns.

@@ -6,9 +6,9 @@ use crate::{
     dialect::cli_bench::{
         asserted::Asserted,
         facts::{ItemFacts, Items, Named},
-        lint::edits,
     },
     document::{NodeRef, Shape},
+    edit,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix},
     spot::Spot,
@@ -130,10 +130,14 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
     }
 }
 
-/// The fix that removes the item that repeats another one.
+/// The fix that removes the item that repeats another one. Unless `is_sure`, or where a comment goes along, a person decides.
 fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
     let index = site.at.last_step()?.index()?;
-    edits::remove_repetition(site.parent()?, index, is_sure)
+    let edits = edit::remove_item(site.parent()?, index)?;
+    let text = site.root.document().text();
+    let has_comment = edits.iter().any(|edit| text.byte_slice(edit.range.clone()).chars().any(|letter| letter == '#'));
+    let fix = if is_sure && !has_comment { Fix::safe } else { Fix::guess };
+    Some(fix("remove it", edits))
 }
 
 impl Rule for RepeatedMode {

@@ -10,7 +10,7 @@ use crate::{
         command_patterns::{Purpose, WrittenPattern},
     },
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix},
+    problem::{Code, Fix},
     spot::Spot,
 };
 
@@ -159,11 +159,8 @@ pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
 fn swapped(site: &Site<'_>, least: f64, most: f64) -> Option<Fix> {
     let count = Spot::root(site.root).at(&site.at.parent()?)?;
     let (min, max) = (count.get("min")?, count.get("max")?);
-    let edits = vec![
-        Edit::new(min.node.own_range(), most.to_string()),
-        Edit::new(max.node.own_range(), least.to_string()),
-    ];
-    (min.is_own() && max.is_own()).then(|| Fix::guess("swap `min` and `max`", edits))
+    let edits = [min.replaced(most.to_string())?, max.replaced(least.to_string())?].concat();
+    Some(Fix::guess("swap `min` and `max`", edits))
 }
 
 impl Rule for Contradiction {

@@ -7,9 +7,9 @@ use crate::{
     },
     files::{FileKind, Files, Lead},
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     script,
-    shape::show,
+    shape::scalar,
     spot::Spot,
 };
 
@@ -159,12 +159,9 @@ impl Rule for TaskPath {
                 .help("move the file into the directory of this file"),
             TaskPath::Absolute { path, relative } => {
                 let words = Words::new(format!("`{path}` is an absolute path")).note("it is valid on this machine only");
-                match relative.as_ref().zip(site.spot().filter(Spot::is_own)) {
-                    Some((relative, spot)) => {
-                        let name = format!("{SCHEME}{relative}");
-                        let edit = Edit::new(spot.node.own_range(), show(&name.as_str().into()));
-                        words.mend(Some(Fix::safe(format!("change it to `{name}`"), vec![edit])))
-                    }
+                let name = relative.as_ref().map(|relative| format!("{SCHEME}{relative}"));
+                match name.and_then(|name| Some((site.spot()?.replaced(scalar(&name))?, name))) {
+                    Some((edits, name)) => words.mend(Some(Fix::safe(format!("change it to `{name}`"), edits))),
                     None => words.help("write it relative to this file"),
                 }
             }

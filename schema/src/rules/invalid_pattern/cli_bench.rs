@@ -5,7 +5,7 @@ use crate::{
     dialect::cli_bench::command_patterns::{Compiled, WrittenPattern},
     finding::{Report, Rule, Site, Words},
     mask,
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
 };
 
@@ -88,20 +88,14 @@ impl Rule for PlainText {
         let PlainText { pattern, reason } = self;
         let words = Words::new(format!("not a valid regular expression: {reason}"))
             .note("cli-bench falls back to a plain-text search");
-        let Some(spot) = site.spot().filter(Spot::is_own) else { return words };
-        let fix = |help: String, pattern: &str| {
-            let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(pattern).to_string());
-            Some(Fix::guess(help, vec![edit]))
-        };
         let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')');
-        match bare.filter(|bare| self.has_flags() && !bare.is_empty() && !bare.contains('\n')) {
-            Some(bare) => words.mend(fix("remove the flags".to_owned(), bare)),
-            None if !self.has_flags() && !pattern.contains('\n') => {
-                let escaped = escaped(pattern);
-                words.mend(fix(format!("escape it, `{escaped}`"), &escaped))
-            }
-            None => words,
-        }
+        let (help, meant) = match bare.filter(|bare| self.has_flags() && !bare.is_empty() && !bare.contains('\n')) {
+            Some(bare) => ("remove the flags".to_owned(), bare.to_owned()),
+            None if self.has_flags() || pattern.contains('\n') => return words,
+            None => (format!("escape it, `{}`", escaped(pattern)), escaped(pattern)),
+        };
+        let edits = site.spot().and_then(|spot| spot.replaced(serde_json::Value::from(meant).to_string()));
+        words.mend(edits.map(|edits| Fix::guess(help, edits)))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     document::Pointer,
     finding::{Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     script::PREFIX,
     shape::scalar,
     spot::Spot,
@@ -134,9 +134,8 @@ impl Rule for MaskedName {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }
         let help = format!("write the name alone, `{bare}`");
-        let own = site.spot().filter(Spot::is_own);
-        let fix = own.map(|spot| Fix::safe(&help, vec![Edit::new(spot.node.own_range(), scalar(bare))]));
-        words.fix(fix).help(help)
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(bare)));
+        words.fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
     }
 }
 
@@ -151,14 +150,11 @@ impl Rule for TaskId {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let slug = slug(&self.0);
-        let own = site.spot().filter(|spot| spot.is_own() && !slug.is_empty());
-        let fix = own.map(|spot| {
-            Fix::guess(format!("change it to `{slug}`"), vec![Edit::new(spot.node.own_range(), scalar(&slug))])
-        });
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&slug))).filter(|_| !slug.is_empty());
         Words::new(format!("`{}` contains characters that are not safe in a file name", self.0))
             .note("the id becomes a file name, and selects the task on the command line")
             .help("use letters, digits, `.`, `_` and `-`")
-            .fix(fix)
+            .fix(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)))
     }
 }
 

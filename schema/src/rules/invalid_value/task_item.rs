@@ -3,10 +3,10 @@
 use crate::{
     dialect::cli_bench::{asserted, task_files::SCHEME},
     document::{NodeRef, Shape},
+    edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Severity},
-    shape::show,
+    problem::{Code, Fix, Severity},
     spot::Spot,
     validate::Context,
 };
@@ -59,16 +59,13 @@ fn path_of(text: &str) -> &str {
 fn with_scheme(item: NodeRef<'_>, text: &str) -> Option<Fix> {
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
     let path = path_of(text);
-    if !is_path || path.contains("://") || item.resolved().is_through_alias() {
-        return None;
-    }
     let name = format!("{SCHEME}{path}");
-    let edit = Edit::new(item.own_range(), show(&name.as_str().into()));
+    let edits = edit::replace_text(item, &name).filter(|_| is_path && !path.contains("://"))?;
     // One slash behind the scheme may begin an absolute path.
     let is_open =
         text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("file:/")) && !text[6..].starts_with('/');
     let fix = if is_open { Fix::guess } else { Fix::safe };
-    Some(fix(format!("change it to `{name}`"), vec![edit]))
+    Some(fix(format!("change it to `{name}`"), edits))
 }
 
 impl Rule for NotATask {
@@ -109,10 +106,9 @@ impl Rule for FileMapping {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = format!("write `{}`", self.0);
-        let own = site.spot().filter(Spot::is_own);
-        let edit = own.map(|spot| Edit::new(spot.node.own_range(), show(&self.0.as_str().into())));
+        let edits = site.node().and_then(|item| edit::replace_text(item, &self.0));
         Words::new("expected a task or the path of a task file, found a mapping with one key")
-            .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
+            .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }
 }

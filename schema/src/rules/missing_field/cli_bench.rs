@@ -1,9 +1,10 @@
 //! Suites of cli-bench without models.
 
 use crate::{
-    dialect::other_names,
     finding::{Report, Rule, Site, Words},
+    json_schema::SpecFile,
     problem::{Code, Severity},
+    shape::Shape,
     spot::Spot,
     words::nearest,
 };
@@ -19,9 +20,10 @@ struct NoModel;
 pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     let providers = root.get(PROVIDERS);
     // Under another name, which is reported, they are there.
-    let is_misspelt = |(key, _): &(String, Spot<'_>)| {
-        nearest(key, [PROVIDERS]).is_some() || other_names::of("", key) == Some(PROVIDERS)
+    let is_called = |key: &str| {
+        Shape::of(SpecFile::CliBench).field_called(key, None).is_some_and(|(field, _)| field.name == PROVIDERS)
     };
+    let is_misspelt = |(key, _): &(String, Spot<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
     if providers.is_none() && root.entries().iter().any(is_misspelt) {
         return;
     }

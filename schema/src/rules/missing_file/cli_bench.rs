@@ -8,9 +8,9 @@ use crate::{
     files::{FileKind, Files, Lead},
     finding::{Report, Rule, Site, Words},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     script,
-    shape::{scalar, show},
+    shape::scalar,
     spot::Spot,
     words::{Search, nearest_file},
 };
@@ -142,12 +142,9 @@ impl Rule for Missing {
         let words = match (near, root) {
             (Some(near), _) => {
                 let help = format!("change it to `{near}`");
-                let own = site.spot().filter(Spot::is_own);
-                let edit = own.map(|spot| {
-                    Edit::new(spot.node.own_range(), show(&format!("{scheme}{near}").as_str().into()))
-                });
+                let edits = site.spot().and_then(|spot| spot.replaced(scalar(&format!("{scheme}{near}"))));
                 Words::new(format!("`{path}` does not exist"))
-                    .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
+                    .fix(edits.map(|edits| Fix::guess(&help, edits)))
                     .help(help)
             }
             (None, None) => Words::new(format!("`{path}` does not exist")),
@@ -166,9 +163,8 @@ impl Rule for DirectoryOfTasks {
         let path = &self.0;
         let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
         let help = format!("change it to `{name}`");
-        let own = site.spot().filter(Spot::is_own);
-        let edit = own.map(|spot| Edit::new(spot.node.own_range(), show(&name.as_str().into())));
-        Words::new(format!("`{path}` is a directory")).fix(edit.map(|edit| Fix::guess(&help, vec![edit]))).help(help)
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&name)));
+        Words::new(format!("`{path}` is a directory")).fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
     }
 }
 
@@ -216,9 +212,8 @@ impl Rule for MissingScript {
         let words = match &self.near {
             Some(near) => {
                 let help = format!("change it to `{near}`");
-                let own = site.spot().filter(Spot::is_own);
-                let edit = own.map(|spot| Edit::new(spot.node.own_range(), scalar(near)));
-                words.fix(edit.map(|edit| Fix::guess(&help, vec![edit]))).help(help)
+                let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
+                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
             }
             None => words,
         };

@@ -121,10 +121,9 @@ fn is_misspelt(name: &str) -> bool {
     nearest(name, [WORKDIR]).is_some()
 }
 
-/// The edit that replaces what is underlined, where it is written as it reads.
-fn replaced(site: &Site<'_>, written: &str) -> Option<Edit> {
-    let is_exact = site.range.len() == written.len() && site.spot().is_some_and(|spot| spot.is_own());
-    is_exact.then(|| Edit::new(site.range.clone(), "{{workdir}}"))
+/// The edits that replace what is underlined, where it is written as it reads.
+fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
+    site.spot()?.with_part(site.range, written, "{{workdir}}")
 }
 
 impl Rule for MissingVariable {
@@ -147,12 +146,12 @@ impl Rule for MissingVariable {
                     return words;
                 }
                 let help = "change it to `{{workdir}}`";
-                words.fix(replaced(site, text).map(|edit| Fix::guess(help, vec![edit]))).help(help)
+                words.fix(replaced(site, text).map(|edits| Fix::guess(help, edits))).help(help)
             }
             MissingVariable::Spaced => {
                 let help = "write it without spaces, `{{workdir}}`";
                 Words::new("`{{ workdir }}` is not filled in")
-                    .fix(replaced(site, SPACED).map(|edit| Fix::safe(help, vec![edit])))
+                    .fix(replaced(site, SPACED).map(|edits| Fix::safe(help, edits)))
                     .help(help)
             }
         }

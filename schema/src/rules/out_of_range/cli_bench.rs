@@ -7,7 +7,7 @@ use crate::{
         task_files,
     },
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
 };
 
@@ -129,11 +129,10 @@ impl Rule for ShareOfOne {
         let value = self.0;
         let percent = format!("{}", (value * 1e4).round() / 100.0);
         let help = format!("write `{percent}`");
-        let own = site.spot().filter(Spot::is_own);
-        let edit = own.map(|spot| Edit::new(spot.node.own_range(), percent));
+        let edits = site.spot().and_then(|spot| spot.replaced(percent));
         Words::new(format!("a threshold of {value} is less than one percent"))
             .note("a threshold is a percentage from 0 to 100")
-            .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
+            .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }
 }

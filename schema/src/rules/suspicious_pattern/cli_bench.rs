@@ -9,7 +9,7 @@ use crate::{
     dialect::cli_bench::command_patterns::{Compiled, Purpose, WrittenPattern},
     document::Style,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
 };
 
@@ -148,12 +148,12 @@ impl Rule for Dot {
     fn words(&self, site: &Site<'_>) -> Words {
         let Dot { name, dot } = self;
         let help = "escape it, `\\.`";
-        let own = site.spot().filter(|spot| spot.is_own() && site.range.len() == name.len());
-        let fix = own.map(|spot| {
-            let at = site.range.start + dot;
-            let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\" } else { "\\" };
-            Fix::guess(help, vec![Edit::new(at..at, sign)])
+        let at = site.range.start + dot;
+        let edits = site.spot().filter(|_| site.range.len() == name.len()).and_then(|spot| {
+            let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\." } else { "\\." };
+            spot.with_part(&(at..at + 1), ".", sign)
         });
+        let fix = edits.map(|edits| Fix::guess(help, edits));
         Words::new(format!("the `.` in `{name}` matches any character")).help(help).fix(fix)
     }
 }
@@ -169,9 +169,9 @@ impl Rule for FixedOptions {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "write `.*` instead of the space";
-        let own = site.spot().filter(|spot| spot.is_own() && site.range.len() == self.0.len());
-        let start = site.range.start;
-        let fix = own.map(|_| Fix::guess(help, vec![Edit::new(start..start + 1, ".*")]));
+        let space = site.range.start..site.range.start + 1;
+        let spot = site.spot().filter(|_| site.range.len() == self.0.len());
+        let fix = spot.and_then(|spot| Some(Fix::guess(help, spot.with_part(&space, " ", ".*")?)));
         Words::new("this pattern does not match options in another order").help(help).fix(fix)
     }
 }

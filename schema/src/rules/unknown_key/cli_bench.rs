@@ -1,14 +1,11 @@
 //! Unknown keys in suites of cli-bench: assertions that are in the wrong place, or say what no assertion says.
 
 use crate::{
-    dialect::{
-        cli_bench::{asserted, assertions::Assertion, lint::edits},
-        other_names,
-    },
+    dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Pointer, Scalar},
+    edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
-    rewrite::moving,
+    problem::{Code, Fix, Severity},
     shape::{scalar, show},
     spot::Spot,
     validate::Context,
@@ -88,7 +85,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let Some(item) = context.node.find(&parent) else { return finding };
     let known = item.entries().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
-    let finding = if denies(&key) {
+    let is_other_name =
+        context.mapping(&parent).shape.as_ref().is_some_and(|shape| shape.field_called(&key, None).is_some());
+    let finding = if !is_other_name && denies(&key) {
         let about = Denied::of(&key, item.get(&key));
         finding.as_rule(|_| Box::new(Negated { key, about }))
     } else {
@@ -133,20 +132,20 @@ fn denies(key: &str) -> bool {
     let has_negation = opposite.is_some_and(|name| same_negation(key, name, Assertion::NAMES).is_some());
     let spelling = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
     let is_spelt_otherwise = Assertion::NAMES.iter().any(|name| spelling(name) == spelling(key));
-    !has_negation
-        && !is_spelt_otherwise
-        && (is_negative(key) || opposite.is_some())
-        && other_names::of("Assertion", key).is_none()
+    !has_negation && !is_spelt_otherwise && (is_negative(key) || opposite.is_some())
 }
 
 /// Looks for `- type: output_contains` with its value under another key, as in other formats.
 pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
-    let entries = item.entries();
-    let tag = entries.iter().find(|(key, _)| ["type", "kind", "assertion"].contains(&key.as_str()));
+    let mut entries = item.entries();
+    // Nearly always there is nothing to say.
+    entries.retain(|(key, _)| !Assertion::NAMES.contains(&key.as_str()));
+    let Some(shape) = (if entries.is_empty() { None } else { asserted::shape() }) else { return };
+    let tag = entries.iter().find(|(key, _)| shape.tags().any(|tag| tag == key));
     let Some((key, tag, written)) = tag.and_then(|(key, value)| Some((key, value, value.text()?))) else { return };
     let name = Assertion::NAMES.iter().copied().find(|name| *name == written);
     let name = name
-        .or_else(|| other_names::of("Assertion", written))
+        .or_else(|| shape.field_called(written, None).map(|(field, _)| field.name))
         .or_else(|| nearest(written, Assertion::NAMES.iter().copied()).filter(|_| !is_negative(written)));
     if let Some(name) = name {
         let finding = tag.head_finding(Tagged { key: key.clone(), name });
@@ -222,7 +221,7 @@ impl Rule for Misplaced {
             false => format!("move it under `assert` of a task, as an item `- {key}: …`"),
         };
         let mapping = site.parent().filter(|_| *in_task);
-        let edits = mapping.and_then(|mapping| moving::into_list(mapping, key, ASSERT));
+        let edits = mapping.and_then(|mapping| edit::into_list(mapping, key, ASSERT));
         unknown(key)
             .note("cli-bench checks only the items of `assert`")
             .fix(edits.map(|edits| Fix::safe(&help, edits)))
@@ -263,13 +262,10 @@ impl Rule for Negated {
                 let text = format!("verify: {{ run: {} }}", scalar(&command));
                 let help = format!("write `{text}`");
                 let is_known = path.as_ref().is_some_and(|path| !path.contains('\n'));
-                let entry = site.parent().and_then(|item| item.entry(&self.key));
-                let own = entry.filter(|entry| is_known && !entry.value.is_through_alias());
-                let edit = own.map(|entry| {
-                    Edit::new(entry.key.own_range().start..entry.value.own_range().end, text)
-                });
+                let entry = site.parent().and_then(|item| Some((item, item.entry(&self.key)?)));
+                let edits = entry.and_then(|(item, entry)| edit::entry_in_place(item, entry, &[text]));
                 words("no assertion that a file is absent")
-                    .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
+                    .fix(edits.filter(|_| is_known).map(|edits| Fix::guess(&help, edits)))
                     .help(help)
             }
             Denied::ErrorOutput => words("no negative assertion about standard error").help(BY_COMMAND),
@@ -291,15 +287,11 @@ impl Rule for ExactCount {
     fn words(&self, site: &Site<'_>) -> Words {
         let count = self.count;
         let help = format!("write `min: {count}` and `max: {count}`");
-        let is_free = |fields: &NodeRef<'_>| {
-            ["min", "max"].iter().all(|bound| fields.entry(bound).is_none()) && !fields.resolved().is_through_alias()
-        };
-        let edit = site.parent().filter(is_free).and_then(|fields| {
-            let entry = fields.entry(&self.key).filter(|entry| !entry.value.is_through_alias())?;
-            let range = entry.key.own_range().start..entry.value.own_range().end;
-            edits::beside(fields, range, &[format!("min: {count}"), format!("max: {count}")])
-        });
-        unknown(&self.key).note(UNCHECKED).fix(edit.map(|edit| Fix::guess(&help, vec![edit]))).help(help)
+        let is_free = |fields: &NodeRef<'_>| ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
+        let both = [format!("min: {count}"), format!("max: {count}")];
+        let fields = site.parent().filter(is_free);
+        let edits = fields.and_then(|fields| edit::entry_in_place(fields, fields.entry(&self.key)?, &both));
+        unknown(&self.key).note(UNCHECKED).fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
     }
 }
 
@@ -318,12 +310,12 @@ impl Rule for Tagged {
         let value = item.as_ref().and_then(|item| converted(item, key, name));
         let shown = value.as_deref().filter(|value| value.len() < 60).unwrap_or("…");
         let help = format!("write `{name}: {shown}`");
-        let own = item.filter(Spot::is_own).zip(value);
-        let fix = own.and_then(|(item, value)| {
-            let start = item.node.entries().map(|entry| entry.key.own_range().start).min()?;
-            let end = item.node.entries().map(|entry| entry.value.own_range().end).max()?;
-            Some(Fix::guess(&help, vec![Edit::new(start..end, format!("{name}: {value}"))]))
-        });
-        unknown(key).note("the type of an assertion is its key").fix(fix).help(help)
+        let edits = item
+            .zip(value)
+            .and_then(|(item, value)| edit::replace_entries(item.node, &format!("{name}: {value}")));
+        unknown(key)
+            .note("the type of an assertion is its key")
+            .fix(edits.map(|edits| Fix::guess(&help, edits)))
+            .help(help)
     }
 }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::{
     dialect::cli_bench::limits::Limits,
+    edit,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
-    shape::scalar,
+    problem::{Code, Fix, Severity},
     spot::Spot,
     validate::rename_title,
     words::{Search, all_of},
@@ -58,11 +58,8 @@ impl Rule for UnknownModel {
             Meant::Near(near) => {
                 // The same name may be there twice.
                 let mut keys = site.parent().into_iter().flat_map(|models| models.entries()).map(|entry| entry.key);
-                let key = keys.find(|key| key.range() == *site.range);
-                let edit = key
-                    .filter(|key| !key.is_through_alias() && key.alias().is_none())
-                    .map(|key| Edit::new(key.own_range(), scalar(near)));
-                words.fix(edit.map(|edit| Fix::guess(rename_title(near), vec![edit]))).help(rename_title(near))
+                let edits = keys.find(|key| key.range() == *site.range).and_then(|key| edit::rename_key(key, near));
+                words.fix(edits.map(|edits| Fix::guess(rename_title(near), edits))).help(rename_title(near))
             }
             Meant::OneOf(known) => words.note(format!("`providers` has {}", all_of(known.iter().map(String::as_str)))),
         }

@@ -1,10 +1,11 @@
 //! Values of assertions of cli-bench that have another form: a text in place of a mapping, a list in place of one value.
 
 use crate::{
-    dialect::cli_bench::{asserted, assertions::Assertion, lint::edits},
+    dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Shape},
+    edit,
     finding::{Finding, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     shape::show,
     validate::{Context, describe},
 };
@@ -76,7 +77,7 @@ impl Rule for OtherForm {
         let words = self.rule.words(site);
         let Some(value) = site.node() else { return words };
         match &self.form {
-            Form::Keys => match edits::list_of_keys(value) {
+            Form::Keys => match edit::items_of_keys(value) {
                 Some(edits) => {
                     let help = "make each assertion a list item";
                     Words { fixes: vec![Fix::safe(help, edits)], ..words }.help(help)
@@ -101,8 +102,9 @@ impl Rule for OtherForm {
                 // Commands may be meant as choices, and an output equals one text only.
                 let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
                 let fix = if is_open { Fix::suggestion } else { Fix::safe };
-                match edits::one_item_each(value, key) {
-                    Some(edit) => Words { fixes: vec![fix(help.clone(), vec![edit])], ..words }.help(help),
+                let entry = site.parent().and_then(|assertion| assertion.entry(key));
+                match entry.and_then(|entry| edit::one_item_each(value, entry.key)) {
+                    Some(edits) => Words { fixes: vec![fix(help.clone(), edits)], ..words }.help(help),
                     None => words.help(help),
                 }
             }
@@ -115,10 +117,10 @@ fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: Words) -> Words
     let text = value.as_str().unwrap_or_default();
     let written = format!("{{ {field}: {}{more} }}", show(&text.into()));
     let title = format!("write `{written}`");
-    let is_plain = value.alias().is_none() && value.anchor().is_none() && value.tag().is_none();
-    if value.is_through_alias() || !is_plain || text.contains('\n') {
-        return words.help(title);
-    }
+    let is_plain = value.anchor().is_none() && value.tag().is_none() && !text.contains('\n');
     let fix = if more.is_empty() { Fix::safe } else { Fix::guess };
-    Words { fixes: vec![fix(title.clone(), vec![Edit::new(value.own_range(), written)])], ..words }.help(title)
+    match edit::replace(value, written).filter(|_| is_plain) {
+        Some(edits) => Words { fixes: vec![fix(title.clone(), edits)], ..words }.help(title),
+        None => words.help(title),
+    }
 }

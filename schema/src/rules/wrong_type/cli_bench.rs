@@ -2,11 +2,12 @@
 //! that show what was meant.
 
 use crate::{
-    dialect::cli_bench::{asserted, lint::edits},
+    dialect::cli_bench::asserted,
     document::{NodeRef, Pointer, Scalar, Shape},
+    edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
     validate::{Context, Definition, describe},
     words::all_of,
@@ -141,11 +142,10 @@ impl Rule for Variable {
         let written = site.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
         let help = format!("write `{quoted}`");
-        let own = site.spot().filter(Spot::is_own);
-        let fix = own.map(|spot| Fix::safe(&help, vec![Edit::new(spot.node.own_range(), quoted)]));
+        let edits = site.spot().and_then(|spot| spot.replaced(quoted));
         Words::new(format!("expected a string for `{}`, found {found}", self.0))
             .note("the value of an environment variable is a string")
-            .fix(fix)
+            .fix(edits.map(|edits| Fix::safe(&help, edits)))
             .help(help)
     }
 }
@@ -164,11 +164,10 @@ impl Rule for ExitCode {
         let title = format!("write `{number}`");
         let is_same = number.to_string() == written.trim();
         let fix = if is_same { Fix::safe } else { Fix::guess };
-        let own = site.spot().filter(Spot::is_own);
-        let edit = own.map(|spot| Edit::new(spot.node.own_range(), number.to_string()));
+        let edits = site.spot().and_then(|spot| spot.replaced(number.to_string()));
         Words::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
             .note(format!("it counts as {number}"))
-            .fix(edit.map(|edit| fix(title.clone(), vec![edit])))
+            .fix(edits.map(|edits| fix(title.clone(), edits)))
             .help(title)
     }
 }
@@ -194,23 +193,9 @@ impl Rule for UnderIndented {
         let names = all_of(fields.iter().map(String::as_str));
         let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
         let help = format!("indent {object} more than `{name}`");
-        let edits = site.parent().and_then(|item| indented(item, name));
+        let edits = site.parent().and_then(edit::indent_entries);
         Words::new(format!("{names} {verb} to `{name}`")).fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
     }
-}
-
-/// The edits that put the other entries of an assertion below its name.
-fn indented(item: NodeRef<'_>, name: &str) -> Option<Vec<Edit>> {
-    let mut edits = edits::indent_entries(item, name)?;
-    // With the fields below it the name has a value.
-    let end = item.entry(name)?.key.own_range().end + 1;
-    if let Some(first) = edits.first_mut()
-        && let Some(between) = item.document().text().get_byte_slice(end..first.range.start)
-    {
-        first.text.insert_str(0, &String::from(between));
-        first.range.start = end;
-    }
-    Some(edits)
 }
 
 impl Rule for TasksByName {
@@ -228,7 +213,7 @@ impl Rule for TasksByName {
             return words.help("begin each task with `- `");
         }
         let help = format!("make each task a list item, as in `- id: {}`", first.key.key_text());
-        words.fix(edits::items_with_ids(tasks).map(|edits| Fix::guess(&help, edits))).help(help)
+        words.fix(edit::items_with_ids(tasks).map(|edits| Fix::guess(&help, edits))).help(help)
     }
 }
 
@@ -251,7 +236,7 @@ impl Rule for Wrapped {
         let help = "remove `tasks:`, and indent the list less";
         let alone = site.root.entry(TASKS).filter(|_| site.root.entries().nth(1).is_none());
         Words::new("expected a list of tasks, found a mapping")
-            .fix(alone.and_then(edits::unwrap_list).map(|edits| Fix::safe(help, edits)))
+            .fix(alone.and_then(edit::unwrap_list).map(|edits| Fix::safe(help, edits)))
             .help(help)
     }
 }

@@ -24,16 +24,20 @@ use crate::{
 /// Asked is with GET, for five seconds at most; redirects are not followed, and no token is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["http_status"]))]
 pub struct GatewayResponse {
     /// The full address.
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
+    #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: RunText,
     /// The status, as a number.
     #[schemars(range(min = 100, max = 599), extend("examples" = [200]))]
+    #[schemars(extend("x-synonyms" = ["status", "status_code"]))]
     pub expected_status: u16,
     /// A text that the body must hold. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["\"ok\""]))]
+    #[schemars(extend("x-other-names" = ["body"]))]
     pub expected_body: Option<RunText>,
 }
 
@@ -99,12 +103,15 @@ impl AssertionType for GatewayResponse {
 /// with `^` and `$` for the ends of the file, and one that does not compile breaks the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
 pub struct LogEntry {
     /// The log; the first match where the path has wildcards.
     #[schemars(extend("x-file" = "log", "examples" = ["memory/logs/run.log"]))]
+    #[schemars(extend("x-synonyms" = ["log_path"]))]
     pub path: Artifact,
     /// The text or regular expression.
     #[schemars(extend("examples" = ["approved"]))]
+    #[schemars(extend("x-other-names" = ["contains", "text", "content", "value", "expected"]))]
     pub pattern: PythonPattern,
     /// The pattern must not be found. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -194,12 +201,15 @@ impl AssertionType for LogEntry {
 /// Read is the key `selected_agent`, or `agent` where that is empty. The whole text counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["routing_result"]))]
 pub struct DecisionRoutedTo {
     /// The YAML or JSON file that the router writes; the first match where the path has wildcards.
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
+    #[schemars(extend("x-synonyms" = ["path"]))]
     pub state_path: Artifact,
     /// The id or path of the agent.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents/marketing/brand"]))]
+    #[schemars(extend("x-synonyms" = ["agent"]))]
     pub expected_agent: RunText,
 }
 

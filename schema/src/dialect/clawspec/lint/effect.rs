@@ -1,8 +1,8 @@
 //! Keys that do nothing, or that the original refuses.
 
 use crate::{
+    edit,
     problem::{Code, Fix, Problem, Severity},
-    rewrite,
     spot::Spot,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn lint_defaults(root: &Spot<'_>, scenarios: &[(usize, &ItemFacts)], 
         ),
         false => {
             let mut problem = defaults.head_problem(Code::NoEffect, message);
-            problem.fixes.extend(rewrite::comment(root.node, &defaults.at).map(Fix::comment));
+            problem.fixes.extend(edit::comment_out(root.node, &defaults.at).map(Fix::comment));
             problem
         }
     };

@@ -23,7 +23,7 @@ use crate::{
 use super::{
     ItemFacts, Named,
     agents::{self, Standing},
-    edits, effect, files as paths, negative, pipeline, siblings, stale,
+    effect, files as paths, negative, pipeline, siblings, stale,
 };
 
 type Items<'a> = [(usize, &'a ItemFacts)];
@@ -143,8 +143,8 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     if let Some(tag) = negative::capital(&scenarios) {
         let written = tag.text().unwrap_or_default();
         let help = format!("change the tag `{written}` to `negative`: ClawSpec compares capitals, too");
-        let edit = edits::replace(&tag, "negative".to_owned());
-        problem.fixes = edit.map(|edit| Fix::guess(help.clone(), vec![edit])).into_iter().collect();
+        let edits = tag.replaced("negative".to_owned());
+        problem.fixes = edits.map(|edits| Fix::guess(help.clone(), edits)).into_iter().collect();
         problem = problem.with_help(help);
     }
     problems.push(problem);
@@ -184,8 +184,8 @@ fn lint_contract(
     let problem = Problem::new(Code::Contradiction, at.clone(), range, message);
     let mut problem = problem.with_related_in(file, said, to.at.clone(), to.range()).with_help(&help);
     let written = stage.root.node.find(&at).map(|node| Spot { node, key: None, at });
-    if let Some(edit) = written.and_then(|written| edits::replace(&written, scalar(other))) {
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
+    if let Some(edits) = written.and_then(|written| written.replaced(scalar(other))) {
+        problem = problem.with_fix(Fix::guess(help, edits));
     }
     Some(problem)
 }
@@ -229,8 +229,8 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         match path {
             Some(path) => {
                 let help = format!("change it to `{path}`");
-                let edit = written.and_then(|written| edits::replace(&written, scalar(&path)));
-                problem.fixes.extend(edit.map(|edit| Fix::guess(&help, vec![edit])));
+                let edits = written.and_then(|written| written.replaced(scalar(&path)));
+                problem.fixes.extend(edits.map(|edits| Fix::guess(&help, edits)));
                 problem.help = Some(help);
             }
             None => problem.note = Some("the path is relative to the directory of the skill".to_owned()),

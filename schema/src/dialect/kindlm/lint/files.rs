@@ -6,7 +6,7 @@ use crate::{
     check::{schema_file::UserSchema, text::shortened},
     files::{FileKind, Files, Lead},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     words::nearest_file,
 };
@@ -130,10 +130,9 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files) -> Prob
     };
     let help = format!("change it to `{prefix}{near}`");
     let mut problem = spot.problem(Code::MissingFile, format!("`{path}` does not exist")).with_help(&help);
-    if spot.is_own() {
-        let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(&format!("{prefix}{near}")));
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    problem
+        .fixes
+        .extend(spot.replaced(crate::shape::scalar(&format!("{prefix}{near}"))).map(|edits| Fix::guess(help, edits)));
     problem.fixes.extend(new_file::creation(normal, Template::JsonSchema, files));
     problem
 }

@@ -2,8 +2,9 @@
 
 use crate::{
     document::{NodeRef, Pointer, Scalar, Style, is_ambiguous},
+    edit,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Fix, Problem},
     shape::{Shape, Type},
     spot::Spot,
     validate::Definition,
@@ -81,6 +82,7 @@ fn report(node: NodeRef<'_>, text: &str, path: &[Step], shape: &dyn Fn() -> Shap
     let range = node.own_range();
     let quoted = serde_json::Value::from(text).to_string();
     let help = format!("write `{quoted}`");
-    let fix = Fix::safe(help.clone(), vec![Edit::new(range.clone(), quoted)]);
-    problems.push(Problem::new(Code::AmbiguousScalar, at, range, message).with_help(help).with_fix(fix));
+    let mut problem = Problem::new(Code::AmbiguousScalar, at, range, message).with_help(&help);
+    problem.fixes.extend(edit::quote(node).map(|edits| Fix::safe(help, edits)));
+    problems.push(problem);
 }

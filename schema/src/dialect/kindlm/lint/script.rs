@@ -2,7 +2,7 @@
 
 use crate::{
     files::{FileKind, Files, Lead},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     words::nearest_file,
 };
@@ -31,9 +31,8 @@ pub(super) fn lint(test: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
         let near = format!("{}{near}", word.strip_suffix(name).unwrap_or_default());
         let help = format!("change it to `{near}`");
         problem = problem.with_help(&help);
-        if command.is_own() && near.chars().all(is_plain) {
-            problem = problem.with_fix(Fix::guess(help, vec![Edit::new(range, near)]));
-        }
+        let edits = command.with_part(&range, word, near.as_str()).filter(|_| near.chars().all(is_plain));
+        problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     }
     problems.push(problem);
 }

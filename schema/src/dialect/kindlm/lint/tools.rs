@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     check::schema_file::UserSchema,
-    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+    problem::{Code, Fix, Problem, Severity, Subject},
     spot::Spot,
     validate::rename_title,
     words::{Search, all_of},
@@ -108,10 +108,8 @@ fn arguments(name: &str, tool: &Spot<'_>, args: &Spot<'_>, problems: &mut Vec<Pr
             Some(near) => problem.with_help(rename_title(near)),
             None => problem.with_note(format!("it has {}", all_of(known.iter().map(String::as_str)))),
         };
-        if let (Some(near), Some(written)) = (near, arg.key.filter(|key| !key.is_through_alias())) {
-            let edit = Edit::new(written.own_range(), crate::shape::scalar(near));
-            problem = problem.with_fix(Fix::guess(rename_title(near), vec![edit]));
-        }
+        let fix = near.and_then(|near| Some(Fix::guess(rename_title(near), arg.renamed(near)?)));
+        problem.fixes.extend(fix);
         problems.push(problem);
     }
 }
@@ -182,12 +180,10 @@ fn turns(test: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn change(problem: Problem, spot: &Spot<'_>, name: &str) -> Problem {
-    if !spot.is_own() {
-        return problem;
-    }
-    let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(name));
-    problem.with_fix(Fix::guess(format!("change it to `{name}`"), vec![edit]))
+fn change(mut problem: Problem, spot: &Spot<'_>, name: &str) -> Problem {
+    let edits = spot.replaced(crate::shape::scalar(name));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(format!("change it to `{name}`"), edits)));
+    problem
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     template::{self, placeholders},
     words::{all_of, nearest},
@@ -87,9 +87,8 @@ fn lint_variable(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     let help = format!("write the name alone, `{bare}`");
     let mut problem = spot.problem(Code::InvalidValue, message).with_severity(Severity::Warning).with_help(&help);
     let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
-    if is_plain && spot.is_own() {
-        let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(bare));
-        problem = problem.with_fix(Fix::safe(help, vec![edit]));
+    if is_plain {
+        problem.fixes.extend(spot.replaced(crate::shape::scalar(bare)).map(|edits| Fix::safe(help, edits)));
     }
     problems.push(problem);
 }
@@ -114,10 +113,8 @@ fn lint_body(body: &Spot<'_>, problems: &mut Vec<Problem>) {
             .with_severity(Severity::Warning)
             .with_note("KindLM replaces it with an empty string")
             .with_help(&help);
-        if let Some(near) = near.filter(|_| body.is_own() && range.len() == found.text.len()) {
-            let edit = Edit::new(range, format!("{{{{{near}}}}}"));
-            problem = problem.with_fix(Fix::guess(help, vec![edit]));
-        }
+        let edits = near.and_then(|near| body.with_part(&range, found.text, format!("{{{{{near}}}}}")));
+        problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
         problems.push(problem);
     }
 }
@@ -148,10 +145,8 @@ fn lint_prompt(text: &Spot<'_>, problems: &mut Vec<Problem>) {
         let range = text.part(&written, 0);
         let help = format!("write it without spaces, `{{{{{name}}}}}`");
         let mut problem = literal(text, range.clone(), &written).with_help(&help);
-        if text.is_own() && range.len() == written.len() {
-            let edit = Edit::new(range, format!("{{{{{name}}}}}"));
-            problem = problem.with_fix(Fix::safe(help, vec![edit]));
-        }
+        let edits = text.with_part(&range, &written, format!("{{{{{name}}}}}"));
+        problem.fixes.extend(edits.map(|edits| Fix::safe(help, edits)));
         problems.push(problem);
     }
 }
@@ -196,9 +191,7 @@ pub(super) fn lint_zeros(args: &Spot<'_>, problems: &mut Vec<Problem>) {
         if is_negative && arg.number() == Some(0.0) {
             let problem = arg.problem(Code::AmbiguousScalar, "`-0` is not equal to `0` here");
             let mut problem = problem.with_help("write `0`");
-            if arg.is_own() {
-                problem = problem.with_fix(Fix::guess("write `0`", vec![Edit::new(arg.node.own_range(), "0")]));
-            }
+            problem.fixes.extend(arg.replaced("0").map(|edits| Fix::guess("write `0`", edits)));
             problems.push(problem);
         }
     }

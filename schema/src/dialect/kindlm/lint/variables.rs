@@ -7,12 +7,13 @@ use std::{
 
 use crate::{
     document::NodeRef,
+    edit,
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem, Subject},
     shape::scalar,
     spot::Spot,
     template::{is_variable_name, placeholders},
-    validate::{Definition, line_at_front, line_in_order},
+    validate::{Definition, line_in_order},
     words::Search,
 };
 
@@ -80,10 +81,8 @@ pub(super) fn lint_command(test: &Spot<'_>, problems: &mut Vec<Problem>) {
             let range = command.part(&spaced, 0);
             let help = format!("write it without spaces, `{{{{{name}}}}}`");
             let mut problem = literal(&command, range.clone(), &spaced).with_help(&help);
-            if command.is_own() && range.len() == spaced.len() {
-                let edits = vec![Edit { range, text: format!("{{{{{name}}}}}") }];
-                problem = problem.with_fix(Fix::safe(help, edits));
-            }
+            let edits = command.with_part(&range, &spaced, format!("{{{{{name}}}}}"));
+            problem.fixes.extend(edits.map(|edits| Fix::safe(help, edits)));
             problems.push(problem);
         } else if is_variable_name(name) {
             problems.push(var.head_problem(Code::Unused, format!("the command does not use `{{{{{name}}}}}`")));
@@ -117,10 +116,8 @@ fn missing_variable(
         None => format!("add `{name}` to `vars`"),
     };
     let mut problem = Problem::new(Code::MissingVariable, command.at.clone(), range.clone(), message).with_help(&help);
-    if let Some(near) = near.filter(|_| command.is_own() && range.len() == text.len()) {
-        let edits = vec![Edit { range, text: format!("{{{{{near}}}}}") }];
-        problem = problem.with_fix(Fix::guess(help, edits));
-    }
+    let edits = near.and_then(|near| command.with_part(&range, &text, format!("{{{{{near}}}}}")));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     problem.fixes.extend(add(test, name));
     problem
 }
@@ -128,26 +125,15 @@ fn missing_variable(
 /// The fix that adds a variable to a test.
 fn add(test: &Spot<'_>, name: &str) -> Option<Fix> {
     let line = format!("{name}: \"\"");
-    let edit = match test.get("vars") {
-        Some(vars) if vars.is_mapping() && vars.is_own() => line_at_front(vars.node, &line)?,
-        // A key that has no value yet gets one.
-        Some(vars) if vars.node.is_null() && vars.node.own_range().is_empty() && vars.is_own() => {
-            let key = vars.key.filter(|key| !key.is_through_alias())?.own_range().end;
-            let text = vars.node.document().text();
-            let end = text.line_to_byte((text.byte_to_line(key) + 1).min(text.len_lines()));
-            let behind = String::from(text.byte_slice(key..end));
-            let colon = key + behind.len() - behind.trim_start_matches(' ').len();
-            behind.trim_start_matches(' ').starts_with(':').then_some(())?;
-            Edit::new(colon + 1..colon + 1, format!(" {{ {line} }}"))
-        }
-        Some(_) => return None,
+    let edits = match test.get("vars") {
+        Some(vars) if vars.is_mapping() => edit::entry_at_front(vars.node, &line)?,
+        Some(vars) => edit::fill(vars.entry()?, &format!("{{ {line} }}"))?,
         None => {
-            let line = format!("vars: {{ {line} }}");
             let shape = Definition::Item(SpecFile::KindLm, "tests").shape();
-            line_in_order(test.node, &shape, "vars", &line)?
+            line_in_order(test.node, &shape, "vars", &format!("vars: {{ {line} }}"))?
         }
     };
-    Some(Fix::suggestion(format!("add `{name}` to `vars`"), vec![edit]))
+    Some(Fix::suggestion(format!("add `{name}` to `vars`"), edits))
 }
 
 /// The cures of prompts whose variables a test does not give.
