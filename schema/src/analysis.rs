@@ -142,6 +142,9 @@ impl Analyzer {
         if let Some(format) = self.format() {
             format.lint_root(self.file, root, files, problems);
             format.lint_relations(self.file, root, &facts, files, problems);
+            let mut report = Report::default();
+            format.report_relations(self.file, root, &facts, files, &mut report);
+            problems.extend(report.resolve(false).problems(root));
             format.fix_across(root, problems);
         } else if self.file == SpecFile::Script {
             script::lint::lint(root, files, problems);

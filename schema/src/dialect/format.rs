@@ -21,7 +21,7 @@ pub(crate) type Facts = Box<dyn Any + Send + Sync>;
 /// A format of test specs.
 ///
 /// What [`Format::lint_item`] answers depends on the item's own node and on files only, so that the answer can be kept;
-/// [`Format::lint_relations`] is asked anew after every edit.
+/// [`Format::report_relations`] is asked anew after every edit.
 pub(crate) trait Format: Sync {
     /// The format's name as reports write it.
     fn name(&self) -> &'static str;
@@ -56,7 +56,7 @@ pub(crate) trait Format: Sync {
     fn refine(&self, _node: NodeRef<'_>, _definition: Definition, _problems: &mut Vec<Problem>) {}
 
     /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
-    fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>);
+    fn lint_root(&self, _file: SpecFile, _root: NodeRef<'_>, _files: &dyn Files, _problems: &mut Vec<Problem>) {}
 
     /// Reports what is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the nodes
     /// give them. Returns what others need to know of it.
@@ -69,16 +69,28 @@ pub(crate) trait Format: Sync {
         problems: &mut Vec<Problem>,
     ) -> Option<Facts>;
 
-    /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all problems are
+    /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
     /// absolute.
+    fn report_relations(
+        &self,
+        _file: SpecFile,
+        _root: NodeRef<'_>,
+        _items: &[(usize, &Facts)],
+        _files: &dyn Files,
+        _report: &mut Report,
+    ) {
+    }
+
+    /// The same in words.
     fn lint_relations(
         &self,
-        file: SpecFile,
-        root: NodeRef<'_>,
-        items: &[(usize, &Facts)],
-        files: &dyn Files,
-        problems: &mut Vec<Problem>,
-    );
+        _file: SpecFile,
+        _root: NodeRef<'_>,
+        _items: &[(usize, &Facts)],
+        _files: &dyn Files,
+        _problems: &mut Vec<Problem>,
+    ) {
+    }
 
     /// Adds fixes that need to know the whole file.
     fn fix_across(&self, _root: NodeRef<'_>, _problems: &mut [Problem]) {}

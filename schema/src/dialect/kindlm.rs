@@ -1,20 +1,27 @@
 //! KindLM: `kindlm.yaml`.
 //!
-//! What a file may say stands in [`config`], from the whole down to its parts; [`expect`] holds the claims.
+//! What a file may say is in [`config`], from the whole down to its parts; [`expect`] holds the claims.
 
 pub mod claims;
 pub mod compliance;
 pub mod config;
 pub mod expect;
+pub(crate) mod expects;
+pub(crate) mod facts;
 mod gates;
-pub mod lint;
+pub(crate) mod lint;
 pub mod lower;
+pub(crate) mod patterns;
 pub mod protocol;
 pub mod providers;
+pub(crate) mod schema_files;
+pub(crate) mod shell;
 pub mod template;
 pub mod test;
+pub(crate) mod tools;
 pub mod trace;
 mod traced;
+pub(crate) mod variables;
 
 use super::format::{Facts, Format, Lower, known};
 use crate::{
@@ -22,12 +29,15 @@ use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
     problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
 };
+
+use facts::SuiteFacts;
 
 pub use gates::Gates;
 
@@ -60,13 +70,17 @@ impl Format for KindLm {
         if is_prompt { ActionKind::Prompt } else { ActionKind::Command }
     }
 
+    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
+        match definition {
+            Definition::Root(_) => lint::report_root(node, report),
+            Definition::Item(file, list) if file.case_list() == Some(list) => lint::report_test(node, files, report),
+            Definition::Item(..) => {}
+        }
+    }
+
     fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
         other_names::lint(node, definition, problems);
         lint::refine(node, definition, problems);
-    }
-
-    fn lint_root(&self, _: SpecFile, root: NodeRef<'_>, _: &dyn Files, problems: &mut Vec<Problem>) {
-        problems.extend(lint::lint_root(root));
     }
 
     fn lint_item(
@@ -74,25 +88,22 @@ impl Format for KindLm {
         file: SpecFile,
         list: &'static str,
         item: NodeRef<'_>,
-        files: &dyn Files,
-        problems: &mut Vec<Problem>,
+        _: &dyn Files,
+        _: &mut Vec<Problem>,
     ) -> Option<Facts> {
-        if file.case_list() != Some(list) {
-            return None;
-        }
-        problems.extend(lint::lint_test(item, files));
-        Some(Box::new(lint::test_facts(item)))
+        (file.case_list() == Some(list)).then(|| -> Facts { Box::new(facts::test_facts(item)) })
     }
 
-    fn lint_relations(
+    fn report_relations(
         &self,
         _: SpecFile,
         root: NodeRef<'_>,
         items: &[(usize, &Facts)],
         _: &dyn Files,
-        problems: &mut Vec<Problem>,
+        report: &mut Report,
     ) {
-        problems.extend(lint::lint_relations(&lint::root_facts(root), &known(items)));
+        let suite = SuiteFacts::of(facts::root_facts(root), known(items));
+        lint::report_relations(&suite, report);
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {

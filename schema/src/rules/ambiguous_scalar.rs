@@ -1,5 +1,7 @@
 pub(crate) mod cut_text;
+pub(crate) mod kindlm;
 pub(crate) mod tag;
+pub(crate) mod yaml_1_1;
 
 page! {
     /// A plain scalar that YAML 1.1 and YAML 1.2 read differently, or a string without quotes that ends at a ` #` which is

@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// Assertions, or other list items, that repeat each other or ask for the same position.

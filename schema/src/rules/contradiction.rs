@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// Assertions that cannot both hold.

@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// Two things that must have different names share one.

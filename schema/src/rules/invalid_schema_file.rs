@@ -1,4 +1,37 @@
+use crate::{
+    dialect::kindlm::schema_files::{SchemaFile, State},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+};
+
 page! {
     /// A file that should contain JSON, or a JSON Schema, does not.
     "invalid-schema-file", Error
+}
+
+/// A file that does not hold a JSON Schema.
+#[derive(Debug)]
+struct InvalidSchema {
+    path: String,
+    reason: String,
+}
+
+/// The files that a test of KindLM names.
+pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
+    for file in schemas {
+        if let State::Invalid(reason) = &file.state {
+            let rule = InvalidSchema { path: file.path.to_owned(), reason: reason.clone() };
+            report.push(file.spot.finding(rule));
+        }
+    }
+}
+
+impl Rule for InvalidSchema {
+    fn code(&self) -> Code {
+        Code::InvalidSchemaFile
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` cannot be used: {}", self.path, self.reason))
+    }
 }

@@ -8,6 +8,7 @@ use crate::{
 };
 
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// A required key is missing.

@@ -1,3 +1,5 @@
+pub(crate) mod kindlm;
+
 page! {
     /// An assertion that cannot be evaluated, because nothing defines what it checks.
     "never-evaluated", Warning

@@ -1,4 +1,38 @@
+use crate::{
+    dialect::kindlm::expects::turns,
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
 page! {
     /// A test without an assertion, which always passes.
     "no-claims", Warning
+}
+
+/// A test of KindLM whose `expect` is empty.
+#[derive(Debug)]
+struct NoClaims;
+
+/// A test has an expectation, or one of its turns has.
+pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+    let Some(expect) = test.get("expect").filter(|expect| expect.is_mapping() && expect.is_empty()) else { return };
+    if !turns(test).iter().any(|turn| turn.get("expect").is_some_and(|expect| !expect.is_empty())) {
+        report.push(expect.head_finding(NoClaims));
+    }
+}
+
+impl Rule for NoClaims {
+    fn code(&self) -> Code {
+        Code::NoClaims
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("`expect` holds no expectation, so this test always passes")
+            .help("add an expectation, such as `output: { contains: [...] }`")
+    }
 }

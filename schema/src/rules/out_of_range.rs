@@ -8,6 +8,7 @@ use crate::{
 };
 
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// A number, a length or a list outside its bounds.

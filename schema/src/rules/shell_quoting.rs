@@ -1,4 +1,134 @@
+//! Values of a KindLM test that break out of the shell quotes they are put into.
+
+use crate::{
+    dialect::kindlm::{
+        shell::{Quotes, quotes_at},
+        variables::{Command, MAX_PLACEHOLDERS},
+    },
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Severity},
+};
+
 page! {
     /// A value that breaks out of the shell quotes around its placeholder.
     "shell-quoting", Warning
+}
+
+/// A value that the shell does not take as it is.
+#[derive(Debug)]
+struct ShellQuoting {
+    placeholder: String,
+    broken: Broken,
+}
+
+/// What the shell takes for something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broken {
+    /// A single quote between single quotes.
+    Single,
+    /// A sign between double quotes.
+    Double(char),
+    /// A sign without quotes around it.
+    Bare(char),
+    /// Spaces without quotes around them.
+    Spaces,
+    /// A sign in a here-document.
+    Here(char),
+}
+
+/// The values that are put into a command.
+pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
+    let values = command.values();
+    for placeholder in command.placeholders.iter().take(MAX_PLACEHOLDERS).filter(|it| !it.is_reserved()) {
+        let Some(var) = values.get(placeholder.name) else { continue };
+        // A value that is the whole command is to be taken apart.
+        if command.template.trim() == placeholder.text {
+            continue;
+        }
+        let quotes = quotes_at(command.template, placeholder.at);
+        let Some(broken) = var.text().and_then(|value| broken_by(value, quotes)) else { continue };
+        let nth = command.template[..placeholder.at].matches(placeholder.text).count();
+        let rule = ShellQuoting { placeholder: placeholder.text.to_owned(), broken };
+        let spot = &command.spot;
+        report.push(Finding::new(rule, spot.at.clone(), spot.part(placeholder.text, nth)).with("the value", var));
+    }
+}
+
+fn broken_by(value: &str, quotes: Quotes) -> Option<Broken> {
+    match quotes {
+        Quotes::Single => value.contains('\'').then_some(Broken::Single),
+        Quotes::Double => breaks_double(value).map(Broken::Double),
+        Quotes::None => match value.chars().find(|letter| "'\"`$\\;&|<>()*?[#~\n".contains(*letter)) {
+            Some(sign) => Some(Broken::Bare(sign)),
+            None => value.contains(char::is_whitespace).then_some(Broken::Spaces),
+        },
+        Quotes::Here => breaks_double(&value.replace(['"', '\n'], " ")).map(Broken::Here),
+        Quotes::Verbatim => None,
+    }
+}
+
+/// The first sign that means something inside double quotes.
+fn breaks_double(value: &str) -> Option<char> {
+    let mut letters = value.chars().peekable();
+    let mut line_break = None;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' | '`' => return Some(letter),
+            '$' if letters.peek().is_some_and(|next| next.is_ascii_alphanumeric() || "_({?!@*#$-".contains(*next)) => {
+                return Some('$');
+            }
+            '\\' if letters.peek().is_none_or(|next| "$`\"\\\n".contains(*next)) => return Some('\\'),
+            '\n' => line_break = Some('\n'),
+            _ => {}
+        }
+    }
+    line_break
+}
+
+impl Rule for ShellQuoting {
+    fn code(&self) -> Code {
+        Code::ShellQuoting
+    }
+
+    fn severity(&self) -> Severity {
+        match self.broken {
+            Broken::Spaces | Broken::Double('\n') => Severity::Hint,
+            Broken::Single | Broken::Double(_) | Broken::Bare(_) | Broken::Here(_) => Code::ShellQuoting.severity(),
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let text = &self.placeholder;
+        let holds = |sign: char| match sign {
+            '\n' => Words::new(format!("the value of `{text}` contains a line break")),
+            sign => Words::new(format!("the value of `{text}` contains `{sign}`")),
+        };
+        let in_quotes = || format!("put quotes around `{text}`");
+        match self.broken {
+            Broken::Single => holds('\'').note("it ends the single quotes around the placeholder"),
+            Broken::Double('"') => holds('"').note("it ends the double quotes around the placeholder"),
+            Broken::Double('\n') => holds('\n').note("it becomes part of the quoted word"),
+            Broken::Double(sign) => holds(sign).note("the shell expands it inside double quotes"),
+            Broken::Bare('\n') => holds('\n').note("it ends the command").help(in_quotes()),
+            Broken::Bare(sign) => holds(sign).note("the shell interprets it").help(in_quotes()),
+            Broken::Spaces => Words::new(format!("the value of `{text}` contains spaces"))
+                .note("the shell splits it into several words")
+                .help(in_quotes()),
+            Broken::Here(sign) => holds(sign).note("the shell expands it in this here-document"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_shell_replaces_breaks_double_quotes() {
+        assert_eq!(breaks_double("it's 5 $ or \\n"), None);
+        assert_eq!(breaks_double("$HOME"), Some('$'));
+        assert_eq!(breaks_double("a\\"), Some('\\'));
+        assert_eq!(breaks_double("a\nb"), Some('\n'));
+        assert_eq!(breaks_double("a\n\"b"), Some('"'));
+    }
 }

@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// A check that never takes place: assertions of a contract that replace what follows from the rest of it, an

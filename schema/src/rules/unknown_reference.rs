@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// A name that nothing in the file defines. In ClawSpec files also the name of an agent that differs by a typo from one

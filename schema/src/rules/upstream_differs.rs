@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// The version of ClawSpec, KindLM or cli-bench that speclens knows rejects the file, or reads it differently. Reported

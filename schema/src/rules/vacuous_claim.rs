@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
 
 page! {
     /// An assertion that cannot fail: an empty list, an empty string, a bound without effect.

@@ -1,104 +1,145 @@
-//! What a schema cannot say: relations between nodes, files, patterns, claims that cannot fail.
+//! What a schema cannot say of a KindLM file: relations between nodes, files, patterns, expectations that cannot fail. The
+//! rules are in [`crate::rules`].
 //!
-//! Lints follow the blocks of a document, so that a keystroke costs one test:
+//! They follow the blocks of a document, so that a keystroke costs one test:
 //!
 //! ```text
 //! root  ── root_facts ──▶ RootFacts ─┐
-//!       └─ lint_root ───▶ problems   ├─ lint_relations ──▶ problems (absolute)
+//!       └─ report_root ─▶ findings   ├─ report_relations ──▶ findings (absolute)
 //! test  ── test_facts ──▶ TestFacts ─┘
-//!       └─ lint_test ───▶ problems (pointers relative to the test, ranges as the nodes give them)
+//!       └─ report_test ─▶ findings (pointers relative to the test, ranges as the nodes give them)
 //! ```
 //!
-//! What [`lint_test`] and [`test_facts`] answer depends on the test's own node and on the files that it
-//! names, and on nothing else: as long as both stay the same the answers can be kept. [`lint_relations`] is
-//! cheap and is asked anew after every edit.
+//! What [`report_test`] and [`test_facts`] answer depends on the test's own node and on the files that it names, and on nothing
+//! else: as long as both stay the same the answers can be kept. [`report_relations`] is cheap and is asked anew after every
+//! edit.
 //!
-//! A lint says nothing about a node whose type is wrong: validation does.
-
-mod claims;
-mod effect;
-mod facts;
-mod files;
-mod patterns;
-mod references;
-pub(crate) mod scalars;
-mod script;
-mod sections;
-mod shell;
-mod tools;
-mod unread;
-mod variables;
+//! No rule says anything about a node whose type is wrong: validation does.
+//!
+//! [`test_facts`]: super::facts::test_facts
 
 use crate::{
-    document::NodeRef,
+    document::{NodeRef, Pointer},
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
-    problem::{Code, Problem},
+    problem::{Code, Problem, Severity},
+    rules::{
+        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_pattern, invalid_schema_file,
+        invalid_value, missing_field, missing_file, missing_variable, never_evaluated, no_claims, no_effect,
+        out_of_range, shell_quoting, suspicious_pattern, unchecked, unknown_reference, unused, upstream_differs,
+        vacuous_claim,
+    },
     shape::scalar,
     spot::Spot,
-    validate::{Definition, insert_known, is_damaged},
+    validate::{Definition, insert_known},
 };
 
-pub use facts::{Named, PromptFacts, RootFacts, Section, TestFacts, root_facts, test_facts};
+use super::{
+    expects::expects,
+    facts::SuiteFacts,
+    patterns, schema_files,
+    tools::Tools,
+    variables::{self, Command},
+};
 
-/// What is wrong in the sections other than `tests`, each looked at alone. Pointers and ranges are absolute.
-pub fn lint_root(root: NodeRef<'_>) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let root = Spot::root(root);
-    sections::lint(&root, &mut problems);
-    unread::lint(&root, &mut problems);
-    scalars::lint_root(&root, &mut problems);
-    problems
+/// Reports what is wrong in the sections other than `tests`, each looked at alone.
+pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
+    let definition = Definition::Root(SpecFile::KindLm);
+    let root = &Spot::root(root);
+    ambiguous_scalar::yaml_1_1::check_root(root, definition, Definition::lists(SpecFile::KindLm), report);
+    invalid_pattern::kindlm::check_root(root, report);
+    invalid_value::kindlm::check_root(root, report);
+    missing_variable::kindlm::check_root(root, report);
+    no_effect::kindlm::check_root(root, report);
+    upstream_differs::kindlm::check_root(root, report);
+    vacuous_claim::kindlm::check_root(root, report);
+}
+
+/// Reports what is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
+pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
+    let definition = Definition::Item(SpecFile::KindLm, "tests");
+    ambiguous_scalar::yaml_1_1::check_item(test, definition, report);
+    let test = &Spot::root(test);
+    let tools = &Tools::of(test);
+    ambiguous_scalar::kindlm::check_test(test, report);
+    collision::kindlm::check_test(test, report);
+    duplicate_name::kindlm::check_test(test, tools, report);
+    invalid_value::kindlm::check_tools(tools, report);
+    missing_variable::kindlm::check_expects(test, report);
+    never_evaluated::kindlm::check_test(test, report);
+    no_claims::check_test(test, report);
+    no_effect::kindlm::check_test(test, tools, report);
+    unchecked::kindlm::check_test(test, report);
+    unknown_reference::kindlm::check_test(test, tools, report);
+    upstream_differs::kindlm::check_test(test, report);
+    vacuous_claim::kindlm::check_test(test, tools, report);
+    for expect in expects(test) {
+        let patterns = patterns::of_expect(&expect);
+        contradiction::kindlm::check_expect(&expect, report);
+        invalid_pattern::kindlm::check_patterns(&patterns, report);
+        suspicious_pattern::kindlm::check_patterns(&patterns, report);
+    }
+    if let Some(command) = Command::of(test) {
+        invalid_value::kindlm::check_command(&command, report);
+        missing_variable::kindlm::check_command(&command, report);
+        no_effect::kindlm::check_command(&command, report);
+        shell_quoting::check_command(&command, report);
+        unused::kindlm::check_command(&command, report);
+    }
+    missing_file::kindlm::check_command(test, files, report);
+    let schemas = schema_files::of_test(test, files);
+    invalid_path::kindlm::check_schemas(&schemas, report);
+    invalid_schema_file::check_schemas(&schemas, report);
+    missing_file::kindlm::check_schemas(&schemas, files, report);
+    out_of_range::kindlm::check_schemas(&schemas, report);
+    unchecked::kindlm::check_schemas(&schemas, report);
+    upstream_differs::kindlm::check_schemas(&schemas, report);
+}
+
+/// Reports what is wrong between the sections, and between them and the tests. All places are absolute.
+pub(crate) fn report_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    duplicate_name::kindlm::check_relations(suite, report);
+    missing_field::kindlm::check_relations(suite, report);
+    never_evaluated::kindlm::check_relations(suite, report);
+    out_of_range::kindlm::check_relations(suite, report);
+    unknown_reference::kindlm::check_relations(suite, report);
+    unused::kindlm::check_relations(suite, report);
+    upstream_differs::kindlm::check_relations(suite, report);
+    vacuous_claim::kindlm::check_relations(suite, report);
+    let sent = variables::sent(suite);
+    missing_variable::kindlm::check_prompts(&sent, report);
+    unused::kindlm::check_prompts(&sent, report);
 }
 
 /// What the schema finds wrong in a part of a file, said in the words of the format.
-pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut [Problem]) {
+pub(crate) fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut [Problem]) {
     if definition == Definition::Root(SpecFile::KindLm) {
-        references::refine_providers(&Spot::root(node), problems);
+        refine_providers(&Spot::root(node), problems);
     }
 }
 
-/// What is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
-pub fn lint_test(test: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let test = Spot::root(test);
-    effect::lint(&test, &mut problems);
-    variables::lint_command(&test, &mut problems);
-    references::lint_turns(&test, &mut problems);
-    tools::lint(&test, &mut problems);
-    for expect in expects(&test) {
-        claims::lint(&test, &expect, &mut problems);
-        unread::lint_claims(&test, &expect, &mut problems);
-        patterns::lint(&expect, &mut problems);
+/// A key below `providers` that is none of them is an error where a model asks for a provider that is not defined.
+fn refine_providers(root: &Spot<'_>, problems: &mut [Problem]) {
+    let Some(providers) = root.get("providers").filter(Spot::is_mapping) else { return };
+    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
+    let asked = models.iter().filter_map(|model| model.get("provider")?.text());
+    let missing: Vec<&str> =
+        asked.filter(|name| unknown_reference::kindlm::is_provider(name) && providers.get(name).is_none()).collect();
+    let Some(first) = missing.first() else { return };
+    let section = Pointer::root().key("providers");
+    let is_key = |problem: &Problem| problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&section);
+    for problem in problems.iter_mut().filter(|problem| is_key(problem)) {
+        problem.severity = Severity::Error;
+        problem.add_note(format!("a model asks for the provider `{first}`, which is missing"));
     }
-    claims::lint_presence(&test, &mut problems);
-    files::lint(&test, files, &mut problems);
-    script::lint(&test, files, &mut problems);
-    scalars::lint(&test, &mut problems);
-    if is_damaged(test.node) {
-        // What seems to be absent may stand in the part that cannot be read.
-        problems.retain(|problem| !matches!(problem.code, Code::NoClaims | Code::VacuousClaim | Code::Unused));
-    }
-    problems
-}
-
-/// What is wrong between the sections, and between them and the tests. Each test comes with the byte where
-/// its node begins; all problems are absolute.
-pub fn lint_relations(root: &RootFacts, tests: &[(usize, &TestFacts)]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    references::lint(root, tests, &mut problems);
-    variables::lint_prompts(root, tests, &mut problems);
-    sections::lint_presence(root, tests, &mut problems);
-    unread::lint_relations(root, tests, &mut problems);
-    problems
 }
 
 /// Maximum number of missing keys that get the names of the file.
 const MAX_KNOWN: usize = 64;
 
-/// Fixes that need to know the whole file: values that are missing, and names that it defines.
-pub fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
-    variables::cure_prompts(root, problems);
+/// Adds the names that the file defines to fixes that need the whole file.
+pub(crate) fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
     let known = |section: &str| root.get(section).and_then(|section| Some(section.entries().next()?.key.key_text()));
     let names = [("providers", "provider"), ("prompts", "prompt")];
     let names = names.into_iter().filter_map(|(section, key)| Some((key, scalar(&known(section)?))));
@@ -107,8 +148,5 @@ pub fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
     missing.take(MAX_KNOWN).for_each(|problem| insert_known(root, SpecFile::KindLm, problem, &names));
 }
 
-/// The `expect` of a test, and those of its turns.
-fn expects<'d>(test: &Spot<'d>) -> Vec<Spot<'d>> {
-    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
-    test.get("expect").into_iter().chain(turns.iter().filter_map(|turn| turn.get("expect"))).collect()
-}
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
-//! Names that are defined and used: the little that lints between blocks need to know of each.
+//! Names that are defined and used: the little that rules about several blocks need to know of each.
 
 use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
+    finding::{Finding, Relation, Rule},
     json_schema::SpecFile,
     shape::Shape,
     spot::Spot,
@@ -12,89 +13,183 @@ use crate::{
     words::nearest,
 };
 
+use super::expects::expects;
+
 /// A name where it is defined or used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(crate) struct Named {
     /// The name.
-    pub name: String,
-    /// Where it stands: from the root in [`RootFacts`], from the test in [`TestFacts`].
-    pub at: Pointer,
+    pub(crate) name: String,
+    /// Where it is: from the root in [`RootFacts`], from the test in [`TestFacts`].
+    pub(crate) at: Pointer,
     /// Its bytes: in the document in [`RootFacts`], counted from the test's first byte in [`TestFacts`].
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Whether the bytes may be changed there.
-    pub own: bool,
+    pub(crate) own: bool,
 }
 
 /// What the sections other than `tests` define and use.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RootFacts {
+pub(crate) struct RootFacts {
     /// The first line of the file's content.
-    pub head: Range<usize>,
+    pub(crate) head: Range<usize>,
     /// The sections that prompt tests need: `providers`, `models`, `prompts`.
-    pub sections: [Section; 3],
+    pub(crate) sections: [Section; 3],
     /// The providers that are configured.
-    pub providers: Vec<Named>,
+    pub(crate) providers: Vec<Named>,
     /// The ids of the models.
-    pub models: Vec<Named>,
+    pub(crate) models: Vec<Named>,
     /// The provider that each model names.
-    pub model_providers: Vec<Named>,
+    pub(crate) model_providers: Vec<Named>,
     /// The prompts.
-    pub prompts: Vec<PromptFacts>,
+    pub(crate) prompts: Vec<PromptFacts>,
     /// `defaults.judgeModel`.
-    pub judge_model: Option<Named>,
+    pub(crate) judge_model: Option<Named>,
     /// The gates that could fail by their number, by name.
-    pub gates: Vec<Named>,
+    pub(crate) gates: Vec<Named>,
     /// `defaults.timeoutMs`, where it is written.
-    pub timeout_ms: Option<f64>,
+    pub(crate) timeout_ms: Option<f64>,
 }
 
 /// A section of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Section {
+pub(crate) struct Section {
     /// Its key.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The bytes of the key, when the section is there.
-    pub key: Option<Range<usize>>,
-    /// Whether something stands in it.
-    pub filled: bool,
+    pub(crate) key: Option<Range<usize>>,
+    /// Whether it holds anything.
+    pub(crate) filled: bool,
     /// Whether it can be read, and its key is not misspelt: if not, that is the mistake, and no name is missing from it.
-    pub readable: bool,
+    pub(crate) readable: bool,
 }
 
 /// A prompt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PromptFacts {
+pub(crate) struct PromptFacts {
     /// Its key.
-    pub named: Named,
+    pub(crate) named: Named,
     /// The names in its `{{…}}`, each once.
-    pub placeholders: Vec<Named>,
+    pub(crate) placeholders: Vec<Named>,
 }
 
 /// What one test defines and uses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TestFacts {
+pub(crate) struct TestFacts {
     /// Its name.
-    pub name: Option<Named>,
+    pub(crate) name: Option<Named>,
     /// Whether it runs a command.
-    pub has_command: bool,
+    pub(crate) has_command: bool,
     /// The prompt that it names.
-    pub prompt: Option<Named>,
-    /// The models that it names; nothing when it has no such list.
-    pub models: Option<Vec<Named>>,
+    pub(crate) prompt: Option<Named>,
+    /// The models that it names. `None` when it has no such list.
+    pub(crate) models: Option<Vec<Named>>,
     /// The variables that it defines.
-    pub vars: Vec<Named>,
+    pub(crate) vars: Vec<Named>,
     /// A claim that needs a model to judge.
-    pub judge: Option<Named>,
+    pub(crate) judge: Option<Named>,
     /// Whether it compares with a baseline.
-    pub has_drift: bool,
+    pub(crate) has_drift: bool,
     /// Whether it claims anything that needs neither a judge nor a baseline.
-    pub has_plain_claims: bool,
+    pub(crate) has_plain_claims: bool,
     /// `method: embedding`.
-    pub embedding: Option<Named>,
+    pub(crate) embedding: Option<Named>,
     /// `latency.maxMs` and its number.
-    pub latency: Option<(Named, f64)>,
+    pub(crate) latency: Option<(Named, f64)>,
     /// Whether part of it cannot be read.
-    pub is_damaged: bool,
+    pub(crate) is_damaged: bool,
+}
+
+/// What a whole file defines and uses.
+#[derive(Debug)]
+pub(crate) struct SuiteFacts<'f> {
+    pub(crate) root: RootFacts,
+    pub(crate) tests: Vec<PlacedTest<'f>>,
+}
+
+/// The facts of a test, with its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacedTest<'f> {
+    /// Its number in the list.
+    pub(crate) index: usize,
+    /// The byte where its node begins.
+    pub(crate) start: usize,
+    pub(crate) facts: &'f TestFacts,
+}
+
+/// A name, and where it is. Its absolute place is made out only when there is something to say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed<'f> {
+    pub(crate) named: &'f Named,
+    /// The number of the test that it is in, and where the node of the test begins. `None` in another section.
+    test: Option<(usize, usize)>,
+}
+
+impl<'f> SuiteFacts<'f> {
+    /// The facts of a file. Each test comes with the byte where its node begins.
+    pub(crate) fn of(root: RootFacts, tests: impl IntoIterator<Item = (usize, &'f TestFacts)>) -> SuiteFacts<'f> {
+        let placed = |(index, (start, facts))| PlacedTest { index, start, facts };
+        SuiteFacts { root, tests: tests.into_iter().enumerate().map(placed).collect() }
+    }
+
+    /// The first prompt that a test sends.
+    pub(crate) fn first_prompt(&self) -> Option<Placed<'f>> {
+        self.tests.iter().find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
+    }
+
+    /// The sections that a test with a prompt needs, and that are not there or hold nothing.
+    pub(crate) fn lacking(&self) -> impl Iterator<Item = &Section> {
+        self.root.sections.iter().filter(|section| !section.filled && section.readable)
+    }
+
+    /// Whether a part of a test cannot be read: what seems to be absent may be in it.
+    pub(crate) fn has_damage(&self) -> bool {
+        self.tests.iter().any(|test| test.facts.is_damaged)
+    }
+
+    /// The first test that a model judges, by its claim.
+    pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
+        self.tests.iter().find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
+    }
+}
+
+impl<'f> PlacedTest<'f> {
+    /// A name of the test.
+    pub(crate) fn place(&self, named: &'f Named) -> Placed<'f> {
+        Placed { named, test: Some((self.index, self.start)) }
+    }
+}
+
+impl<'f> Placed<'f> {
+    /// A name of another section.
+    pub(crate) fn of_root(named: &'f Named) -> Placed<'f> {
+        Placed { named, test: None }
+    }
+
+    /// Where it is in the document.
+    pub(crate) fn place(&self) -> (Pointer, Range<usize>) {
+        let Named { at, range, .. } = self.named;
+        match self.test {
+            None => (at.clone(), range.clone()),
+            Some((index, start)) => {
+                (Pointer::root().key("tests").index(index).join(at), range.start + start..range.end + start)
+            }
+        }
+    }
+
+    /// A mistake in the name.
+    pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
+        let (at, range) = self.place();
+        Finding::new(rule, at, range)
+    }
+}
+
+impl Finding {
+    /// The same with a name that belongs to it.
+    pub(crate) fn with_name(self, label: &'static str, name: Placed<'_>) -> Finding {
+        let (at, range) = name.place();
+        self.related(Relation::Labelled(label), at, range)
+    }
 }
 
 /// The sections that unknown keys of the root seem to be meant for: the names of the keys are the mistake.
@@ -105,7 +200,7 @@ fn misspelt_sections(root: &Spot<'_>) -> Vec<&'static str> {
 }
 
 /// The facts of the sections other than `tests`.
-pub fn root_facts(root: NodeRef<'_>) -> RootFacts {
+pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let root = Spot::root(root);
     let misspelt = misspelt_sections(&root);
     let section = |name: &'static str| {
@@ -164,7 +259,7 @@ fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
 }
 
 /// The facts of one test.
-pub fn test_facts(test: NodeRef<'_>) -> TestFacts {
+pub(crate) fn test_facts(test: NodeRef<'_>) -> TestFacts {
     let start = test.range().start;
     let test = Spot::root(test);
     let text = |key: &str| test.get(key).and_then(|spot| named(&spot, start));
@@ -185,7 +280,7 @@ pub fn test_facts(test: NodeRef<'_>) -> TestFacts {
             .filter(|judge| judge.is_list() && !judge.is_empty())
             .map(|judge| Named { name: String::new(), range: relative(judge.head(), start), own: false, at: judge.at }),
         has_drift: test.find(&["expect", "baseline", "drift"]).is_some(),
-        has_plain_claims: super::expects(&test).iter().any(|expect| {
+        has_plain_claims: expects(&test).iter().any(|expect| {
             let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
             claims.any(|claim| !["judge", "baseline"].contains(&claim))
         }),

@@ -1,0 +1,172 @@
+//! The JSON Schema files that expectations name: where their paths lead, and what they hold.
+
+use std::{cell::RefCell, sync::Arc};
+
+use crate::{
+    check::{schema_file::UserSchema, text::shortened},
+    files::{FileKind, Files, Lead},
+    spot::Spot,
+    words::nearest_file,
+};
+
+/// A file that an expectation names.
+#[derive(Debug)]
+pub(crate) struct SchemaFile<'d> {
+    pub(crate) spot: Spot<'d>,
+    pub(crate) path: &'d str,
+    /// Whether it describes the arguments of a call, and not the output.
+    pub(crate) is_of_arguments: bool,
+    pub(crate) state: State,
+}
+
+/// What is at the place to which a path leads.
+#[derive(Clone, Debug)]
+pub(crate) enum State {
+    /// The path itself is empty.
+    Unnamed,
+    Escape(Escape),
+    /// A link to a file that the editor does not read.
+    Unread,
+    NotAFile,
+    /// There is nothing.
+    Missing {
+        /// The path without `.` and `..`.
+        normal: String,
+        /// The path of the file that is most likely meant.
+        near: Option<String>,
+    },
+    Unreadable(String),
+    /// It does not hold a JSON Schema.
+    Invalid(String),
+    Valid {
+        draft: &'static str,
+        /// The formats that nobody checks.
+        unchecked: Vec<String>,
+    },
+}
+
+/// Where a path leads that no file of the suite has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escape {
+    Absolute,
+    Above,
+}
+
+/// The `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
+pub(crate) fn of_test<'d>(test: &Spot<'d>, files: &dyn Files) -> Vec<SchemaFile<'d>> {
+    let Some(expect) = test.get("expect") else { return Vec::new() };
+    let output = expect.find(&["output", "schemaFile"]).filter(|file| file.text() != Some(""));
+    let calls = expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
+    let arguments = calls.iter().filter_map(|call| call.get("argsSchema"));
+    let named = output.map(|spot| (spot, false)).into_iter().chain(arguments.map(|spot| (spot, true)));
+    named
+        .filter_map(|(spot, is_of_arguments)| {
+            let path = spot.text()?;
+            Some(SchemaFile { path, is_of_arguments, state: state(path, files), spot })
+        })
+        .collect()
+}
+
+fn state(path: &str, files: &dyn Files) -> State {
+    if path.is_empty() {
+        return State::Unnamed;
+    }
+    let normal = match normalize(path) {
+        Ok(normal) => normal,
+        Err(escape) => return State::Escape(escape),
+    };
+    match files.named(&normal) {
+        Lead::Found { kind: FileKind::File, .. } => {}
+        Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => return State::NotAFile,
+        Lead::Unread => return State::Unread,
+        Lead::Nothing => return State::Missing { near: near(path, &normal, files), normal },
+    }
+    match files.read_named(&normal) {
+        Ok(content) => examined(&content),
+        Err(reason) => State::Unreadable(reason),
+    }
+}
+
+/// The path without `.` and `..`, as text: links are not followed.
+fn normalize(path: &str) -> Result<String, Escape> {
+    let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
+    if path.starts_with(['/', '\\']) || drive {
+        return Err(Escape::Absolute);
+    }
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." if steps.pop().is_none() => return Err(Escape::Above),
+            ".." => {}
+            step => steps.push(step),
+        }
+    }
+    Ok(steps.join("/"))
+}
+
+/// The path of a file in the same directory whose name is like the one that is missing.
+fn near(path: &str, normal: &str, files: &dyn Files) -> Option<String> {
+    let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
+    let names: Vec<String> =
+        files.list(directory).into_iter().filter(|(_, kind)| *kind == FileKind::File).map(|(name, _)| name).collect();
+    let near = nearest_file(name, names.iter().map(String::as_str))?;
+    Some(format!("{}{near}", path.strip_suffix(name).unwrap_or_default()))
+}
+
+/// What a schema file is. Many tests name the same file, so the last answers are kept.
+fn examined(content: &Arc<[u8]>) -> State {
+    const KEPT: usize = 64;
+    thread_local! {
+        static ANSWERS: RefCell<Vec<(Arc<[u8]>, State)>> = const { RefCell::new(Vec::new()) };
+    }
+    ANSWERS.with_borrow_mut(|answers| {
+        if let Some((_, answer)) = answers.iter().find(|(known, _)| known == content) {
+            return answer.clone();
+        }
+        let answer = examine(content);
+        if answers.len() == KEPT {
+            answers.remove(0);
+        }
+        answers.push((Arc::clone(content), answer.clone()));
+        answer
+    })
+}
+
+fn examine(content: &[u8]) -> State {
+    match UserSchema::read(content) {
+        Ok(schema) => State::Valid {
+            draft: schema.draft(),
+            unchecked: schema.unchecked_formats().iter().map(|format| shortened(format, 100)).collect(),
+        },
+        Err(error) => State::Invalid(error.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_below_the_directory() {
+        assert_eq!(normalize("a/./b/../c.json").as_deref(), Ok("a/c.json"));
+        assert_eq!(normalize("missing/../ok.json").as_deref(), Ok("ok.json"));
+        for path in ["/a", "\\a", "c:/a", "C:a", "../a", "a/../../b"] {
+            assert!(normalize(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_examined() {
+        let wrong = |text: &str| matches!(examine(text.as_bytes()), State::Invalid(_));
+        let object = examine(br#"{ "type": "object", "format": "iri" }"#);
+        assert!(matches!(object, State::Valid { draft: "draft-07", unchecked } if unchecked == ["iri"]));
+        assert!(wrong("{"));
+        assert!(wrong("5"));
+        assert!(wrong(r#"{ "type": "objekt" }"#));
+        assert!(wrong(r##"{ "$ref": "#/definitions/nope" }"##));
+        let other = examine(br#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#);
+        assert!(matches!(other, State::Valid { draft: "draft 2020-12", .. }));
+        assert!(wrong(r#"{ "$schema": "nonsense" }"#) && wrong(r#"{ "$schema": "" }"#));
+    }
+}

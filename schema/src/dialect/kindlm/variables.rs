@@ -1,0 +1,204 @@
+//! The variables of a test, and the placeholders of its command or its prompt that they fill.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use crate::{
+    edit,
+    json_schema::SpecFile,
+    problem::Edit,
+    spot::Spot,
+    template::{Placeholder, is_variable_name, placeholders},
+    validate::{Definition, line_in_order},
+    words::Search,
+};
+
+use super::facts::{Named, Placed, PlacedTest, PromptFacts, SuiteFacts};
+
+/// Maximum number of placeholders of a text that are looked at one by one: each time all of the text is read.
+pub(crate) const MAX_PLACEHOLDERS: usize = 512;
+
+/// The command of a test, with its placeholders and the variables for them.
+#[derive(Debug)]
+pub(crate) struct Command<'d> {
+    pub(crate) spot: Spot<'d>,
+    pub(crate) template: &'d str,
+    pub(crate) placeholders: Vec<Placeholder<'d>>,
+    /// The variables of the test.
+    pub(crate) vars: Vec<(String, Spot<'d>)>,
+    /// The placeholders without a value, the first one of each name.
+    pub(crate) missing: Vec<Missing>,
+    /// The variables that the command does not use.
+    pub(crate) idle: Vec<Idle>,
+}
+
+/// A placeholder of a command without a value.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    /// Its number among the placeholders.
+    pub(crate) number: usize,
+    /// The variable that is most likely meant.
+    pub(crate) near: Option<String>,
+}
+
+/// A variable that the command does not use.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    /// Its number among the variables.
+    pub(crate) number: usize,
+    pub(crate) reason: Reason,
+}
+
+/// Why a command does not use a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// There are spaces around its name in the placeholder.
+    Spaced,
+    /// No placeholder can have its name.
+    Unnameable,
+    /// No placeholder has its name.
+    Unnamed,
+}
+
+/// The variables of a test.
+pub(crate) fn vars<'d>(test: &Spot<'d>) -> Vec<(String, Spot<'d>)> {
+    test.get("vars").filter(Spot::is_mapping).map(|vars| vars.entries()).unwrap_or_default()
+}
+
+impl<'d> Command<'d> {
+    /// Reads the command of a test. `None` where it has none.
+    pub(crate) fn of(test: &Spot<'d>) -> Option<Command<'d>> {
+        let spot = test.get("command")?;
+        let template = spot.text()?;
+        let placeholders = placeholders(template);
+        let vars = vars(test);
+        let used: HashSet<&str> = placeholders.iter().map(|placeholder| placeholder.name).collect();
+        let given: HashSet<&str> = vars.iter().map(|(name, _)| name.as_str()).collect();
+        let mut search = Search::default();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let lacks = |(_, placeholder): &(usize, &Placeholder<'_>)| {
+            !placeholder.is_reserved() && !given.contains(placeholder.name)
+        };
+        let missing: Vec<Missing> = placeholders
+            .iter()
+            .enumerate()
+            .filter(lacks)
+            .filter(|(_, placeholder)| seen.insert(placeholder.name))
+            .map(|(number, placeholder)| {
+                let near = search.nearest(placeholder.name, vars.iter().map(|(name, _)| name.as_str()));
+                Missing { number, near: near.map(str::to_owned) }
+            })
+            .collect();
+        let meant: HashSet<&str> = missing.iter().filter_map(|missing| missing.near.as_deref()).collect();
+        let spaced = names_in_spaces(template);
+        let is_idle = |name: &str| !name.starts_with("env.") && !meant.contains(name) && !used.contains(name);
+        let reason = |name: &str| {
+            if spaced.contains(name) {
+                Reason::Spaced
+            } else if is_variable_name(name) {
+                Reason::Unnamed
+            } else {
+                Reason::Unnameable
+            }
+        };
+        let idle = vars.iter().enumerate().filter(|(_, (name, _))| is_idle(name));
+        let idle = idle.map(|(number, (name, _))| Idle { number, reason: reason(name) }).collect();
+        Some(Command { spot, template, placeholders, vars, missing, idle })
+    }
+
+    /// The bytes of a placeholder.
+    pub(crate) fn range_of(&self, number: usize) -> Range<usize> {
+        match self.placeholders.get(number).filter(|_| number < MAX_PLACEHOLDERS) {
+            Some(placeholder) => self.spot.part(placeholder.text, 0),
+            None => self.spot.range(),
+        }
+    }
+
+    /// The values by name: of a name that is there twice the first one.
+    pub(crate) fn values(&self) -> HashMap<&str, &Spot<'d>> {
+        self.vars.iter().rev().map(|(name, var)| (name.as_str(), var)).collect()
+    }
+
+    /// The variables that the command does not use for one reason.
+    pub(crate) fn idle_as(&self, reason: Reason) -> impl Iterator<Item = (&str, &Spot<'d>)> {
+        let idle = self.idle.iter().filter(move |idle| idle.reason == reason);
+        idle.map(|idle| &self.vars[idle.number]).map(|(name, var)| (name.as_str(), var))
+    }
+}
+
+/// Returns the names in braces with a space on either side: `{{ name }}`.
+fn names_in_spaces(template: &str) -> HashSet<&str> {
+    let rests = template.match_indices("{{ ").map(|(at, open)| &template[at + open.len()..]);
+    rests.map_while(|rest| rest.find(" }}").map(|end| &rest[..end])).collect()
+}
+
+/// A prompt that a test sends, and whose placeholders and the test's variables do not match.
+#[derive(Debug)]
+pub(crate) struct Sent<'f> {
+    test: PlacedTest<'f>,
+    /// The name of the prompt in the test.
+    pub(crate) prompt: &'f Named,
+    /// The placeholders without a value, with the variable that is most likely meant.
+    pub(crate) missing: Vec<(&'f Named, Option<&'f Named>)>,
+    /// The variables that the prompt does not use.
+    pub(crate) unused: Vec<&'f Named>,
+}
+
+impl<'f> Sent<'f> {
+    /// A name of the test.
+    pub(crate) fn place(&self, named: &'f Named) -> Placed<'f> {
+        self.test.place(named)
+    }
+}
+
+/// The prompts that tests send, where something is amiss.
+pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
+    let mut search = Search::default();
+    // Of a name that is given twice the first counts.
+    let prompts: HashMap<&str, &PromptFacts> =
+        suite.root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
+    let mut all = Vec::new();
+    for test in &suite.tests {
+        let Some(named) = test.facts.prompt.as_ref().filter(|_| !test.facts.has_command) else { continue };
+        let Some(prompt) = prompts.get(named.name.as_str()) else { continue };
+        let vars = &test.facts.vars;
+        let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
+        let given: HashSet<&str> = vars.iter().map(|var| var.name.as_str()).collect();
+        // What may be a misspelt one.
+        let spare: Vec<&Named> =
+            vars.iter().filter(|var| !used.contains(var.name.as_str())).take(MAX_PLACEHOLDERS).collect();
+        let mut meant: HashSet<&str> = HashSet::new();
+        let mut missing = Vec::new();
+        for placeholder in prompt.placeholders.iter().filter(|it| !given.contains(it.name.as_str())) {
+            let candidates = spare.iter().map(|var| var.name.as_str()).filter(|name| !meant.contains(name));
+            let near = search.nearest(&placeholder.name, candidates);
+            let near = spare.iter().copied().find(|var| Some(var.name.as_str()) == near);
+            meant.extend(near.map(|var| var.name.as_str()));
+            missing.push((placeholder, near));
+        }
+        let is_unused = |var: &&Named| {
+            let name = var.name.as_str();
+            is_variable_name(name) && !name.starts_with("env.") && !used.contains(name) && !meant.contains(name)
+        };
+        let unused: Vec<&Named> = vars.iter().filter(is_unused).collect();
+        if !missing.is_empty() || !unused.is_empty() {
+            all.push(Sent { test: *test, prompt: named, missing, unused });
+        }
+    }
+    all
+}
+
+/// The edits that add a variable to a test.
+pub(crate) fn addition(test: &Spot<'_>, name: &str) -> Option<Vec<Edit>> {
+    let line = format!("{name}: \"\"");
+    match test.get("vars") {
+        Some(vars) if vars.is_mapping() => edit::entry_at_front(vars.node, &line),
+        Some(vars) => edit::fill(vars.entry()?, &format!("{{ {line} }}")),
+        None => {
+            let shape = Definition::Item(SpecFile::KindLm, "tests").shape();
+            line_in_order(test.node, &shape, "vars", &format!("vars: {{ {line} }}"))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Arguments of KindLM that only `-0` equals.
+
+use crate::{
+    dialect::kindlm::expects::{expects, tool_calls},
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix},
+    spot::Spot,
+};
+
+/// `-0`.
+#[derive(Debug)]
+struct NegativeZero;
+
+/// The arguments of the calls that a test expects.
+pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+    for call in expects(test).iter().flat_map(tool_calls).filter(|call| !call.is_forbidden) {
+        for (_, arg) in call.call.get("argsMatch").map(|args| args.entries()).unwrap_or_default() {
+            let is_negative = arg.node.text().is_some_and(|text| text.starts_with('-'));
+            if is_negative && arg.number() == Some(0.0) {
+                report.push(arg.finding(NegativeZero));
+            }
+        }
+    }
+}
+
+impl Rule for NegativeZero {
+    fn code(&self) -> Code {
+        Code::AmbiguousScalar
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let own = site.spot().filter(Spot::is_own);
+        let edit = own.map(|spot| Edit::new(spot.node.own_range(), "0"));
+        Words::new("`-0` is not equal to `0` here")
+            .fix(edit.map(|edit| Fix::guess("write `0`", vec![edit])))
+            .help("write `0`")
+    }
+}

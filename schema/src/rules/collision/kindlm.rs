@@ -1,0 +1,107 @@
+//! Expectations and names of KindLM that repeat each other.
+
+use std::collections::HashMap;
+
+use crate::{
+    dialect::kindlm::expects::{expects, tool_calls},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
+/// The second of two that say the same.
+#[derive(Debug)]
+enum Collision {
+    /// A text that is in its list before.
+    Item(String),
+    /// A model that the test names before.
+    Model(String),
+    /// A call that is expected before, without arguments.
+    Call(String),
+    /// A position at which another call is expected, or the same one.
+    Order { position: f64, first: String, second: String },
+}
+
+/// The models and the expectations of a test.
+pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+    if let Some(models) = test.get("models") {
+        check_texts(&models, str::to_owned, Collision::Model, report);
+    }
+    for expect in expects(test) {
+        for list in [
+            &["output", "contains"][..],
+            &["output", "notContains"],
+            &["guardrails", "keywords", "deny"],
+            &["guardrails", "keywords", "allow"],
+        ] {
+            if let Some(list) = expect.find(list) {
+                check_texts(&list, str::to_lowercase, Collision::Item, report);
+            }
+        }
+        check_tool_calls(&expect, report);
+    }
+}
+
+/// A text that is in a list twice. Two are the same when `form` makes the same of them.
+fn check_texts(
+    list: &Spot<'_>,
+    form: impl Fn(&str) -> String,
+    rule: impl Fn(String) -> Collision,
+    report: &mut Report,
+) {
+    let mut seen: HashMap<String, Spot<'_>> = HashMap::new();
+    for (text, spot) in list.texts().into_iter().filter(|(text, _)| !text.is_empty()) {
+        if let Some(first) = seen.get(&form(text)) {
+            report.push(spot.finding(rule(text.to_owned())).with("first here", first));
+        } else {
+            seen.insert(form(text), spot);
+        }
+    }
+}
+
+fn check_tool_calls(expect: &Spot<'_>, report: &mut Report) {
+    const FIRST: &str = "first expected here";
+    let mut positions: HashMap<u64, (&str, Spot<'_>)> = HashMap::new();
+    let mut bare: HashMap<&str, Spot<'_>> = HashMap::new();
+    for call in tool_calls(expect).into_iter().filter(|call| !call.is_forbidden) {
+        let name = call.name;
+        if let Some(order) = call.call.get("order")
+            && let Some(position) = order.number().filter(|number| number.fract() == 0.0 && *number >= 0.0)
+        {
+            if let Some((other, first)) = positions.get(&(position as u64)) {
+                let rule = Collision::Order { position, first: (*other).to_owned(), second: name.to_owned() };
+                report.push(order.finding(rule).with(FIRST, first));
+            } else {
+                positions.insert(position as u64, (name, order));
+            }
+        } else if ["argsMatch", "argsSchema"].iter().all(|key| call.call.get(key).is_none()) {
+            if let Some(first) = bare.get(name) {
+                report.push(call.tool.finding(Collision::Call(name.to_owned())).with(FIRST, first));
+            } else {
+                bare.insert(name, call.tool);
+            }
+        }
+    }
+}
+
+impl Rule for Collision {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Collision::Item(text) => Words::new(format!("duplicate item `{text}`")).help("remove one of the two"),
+            Collision::Model(name) => Words::new(format!("duplicate model `{name}`")).help("remove one of the two"),
+            Collision::Call(name) => Words::new(format!("a call of `{name}` is expected twice"))
+                .note("one call satisfies both expectations"),
+            Collision::Order { position, first, second } if first == second => {
+                Words::new(format!("`order: {position}` is expected of `{second}` twice")).help("remove one of the two")
+            }
+            Collision::Order { position, first, second } => {
+                Words::new(format!("`order: {position}` is expected of `{first}` and of `{second}`"))
+                    .help("change one of the two")
+            }
+        }
+    }
+}

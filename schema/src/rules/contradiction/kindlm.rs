@@ -1,0 +1,128 @@
+//! Expectations of KindLM that exclude each other. The suite still means what it says, so those about the output are warnings.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{
+    dialect::kindlm::expects::{ToolCall, tool_calls},
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    spot::Spot,
+};
+
+/// Two expectations of which one fails.
+#[derive(Debug)]
+enum Contradiction {
+    /// The empty text, which must not occur.
+    EmptyText,
+    /// A text that must occur, and holds one that must not.
+    Text { wanted: String, forbidden: String },
+    /// A text that must occur, and holds a word of `deny`.
+    Word { wanted: String, denied: String },
+    /// A text that must occur, and is longer than the output may be.
+    TooLong { wanted: String, most: f64 },
+    /// A tool that must be called, and must not be called.
+    Tool(String),
+}
+
+/// The expectations of one `expect`.
+pub(crate) fn check_expect(expect: &Spot<'_>, report: &mut Report) {
+    if let Some(output) = expect.get("output") {
+        check_output(&output, report);
+    }
+    check_tool_calls(&tool_calls(expect), report);
+    if let Some(keywords) = expect.find(&["guardrails", "keywords"]) {
+        check_keywords(&keywords, expect, report);
+    }
+}
+
+fn texts<'d>(mapping: &Spot<'d>, key: &str) -> Vec<(&'d str, Spot<'d>)> {
+    mapping.get(key).map(|list| list.texts()).unwrap_or_default()
+}
+
+/// Whether every text that holds `text` holds `part`, too.
+fn holds(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+fn check_output(output: &Spot<'_>, report: &mut Report) {
+    const WANTED: &str = "this must be in the output";
+    let contains = texts(output, "contains");
+    for (text, spot) in &texts(output, "notContains") {
+        if text.is_empty() {
+            report.push(spot.finding(Contradiction::EmptyText));
+        } else if let Some((wanted, first)) = contains.iter().find(|(wanted, _)| holds(wanted, text)) {
+            let rule = Contradiction::Text { wanted: (*wanted).to_owned(), forbidden: (*text).to_owned() };
+            report.push(spot.finding(rule).with(WANTED, first));
+        }
+    }
+    if let Some((most, limit)) = output.get("maxLength").and_then(|spot| Some((spot.number()?, spot)))
+        && let Some((wanted, first)) = contains.iter().find(|(wanted, _)| wanted.encode_utf16().count() as f64 > most)
+    {
+        let rule = Contradiction::TooLong { wanted: (*wanted).to_owned(), most };
+        report.push(limit.finding(rule).with(WANTED, first));
+    }
+}
+
+fn check_keywords(keywords: &Spot<'_>, expect: &Spot<'_>, report: &mut Report) {
+    let (deny, allow) = (texts(keywords, "deny"), texts(keywords, "allow"));
+    for (_, spot) in deny.iter().filter(|(text, _)| text.is_empty()) {
+        report.push(spot.finding(Contradiction::EmptyText));
+    }
+    let denied = |text: &str| deny.iter().find(|(word, _)| !word.is_empty() && holds(text, word));
+    let wanted = expect.find(&["output", "contains"]).map(|list| list.texts()).unwrap_or_default();
+    let all_allowed_denied = !allow.is_empty() && allow.iter().all(|(text, _)| denied(text).is_some());
+    for (text, spot) in wanted.iter().chain(allow.iter().filter(|_| all_allowed_denied)) {
+        if let Some((word, first)) = denied(text) {
+            let rule = Contradiction::Word { wanted: (*text).to_owned(), denied: (*word).to_owned() };
+            report.push(spot.finding(rule).with("denied here", first));
+        }
+    }
+}
+
+fn check_tool_calls(calls: &[ToolCall<'_>], report: &mut Report) {
+    let mut called: HashMap<&str, &ToolCall<'_>> = HashMap::new();
+    for call in calls.iter().filter(|call| !call.is_forbidden) {
+        called.entry(call.name).or_insert(call);
+    }
+    let mut seen: HashSet<&str> = HashSet::new();
+    for call in calls.iter().filter(|call| call.is_forbidden && seen.insert(call.name)) {
+        if let Some(first) = called.get(call.name) {
+            let rule = Contradiction::Tool(call.name.to_owned());
+            report.push(call.tool.finding(rule).with("this must be called", &first.tool));
+        }
+    }
+}
+
+impl Rule for Contradiction {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            Contradiction::EmptyText
+            | Contradiction::Text { .. }
+            | Contradiction::Word { .. }
+            | Contradiction::TooLong { .. } => Severity::Warning,
+            Contradiction::Tool(_) => Code::Contradiction.severity(),
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Contradiction::EmptyText => {
+                Words::new("every output contains the empty string, so this always fails").help("remove it")
+            }
+            Contradiction::Text { wanted, forbidden } => {
+                Words::new(format!("the output must contain `{wanted}`, and must not contain `{forbidden}`"))
+            }
+            Contradiction::Word { wanted, denied } => {
+                Words::new(format!("the output must contain `{wanted}`, and `deny` has `{denied}`"))
+            }
+            Contradiction::TooLong { wanted, most } => Words::new(format!(
+                "`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"
+            )),
+            Contradiction::Tool(name) => Words::new(format!("`{name}` must be called, and must not be called")),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Names of KindLM that two things share.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    dialect::kindlm::{
+        expects::turns,
+        facts::{Placed, SuiteFacts},
+        tools::Tools,
+    },
+    finding::{Relation, Report, Rule, Site, Words},
+    problem::{Code, Severity, Subject},
+    spot::Spot,
+};
+
+/// A name that is taken.
+#[derive(Debug)]
+struct DuplicateName {
+    kind: Kind,
+    name: String,
+}
+
+/// What has a name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Model,
+    Test,
+    Turn,
+    Tool,
+}
+
+/// The turns and the tools of a test.
+pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
+    let mut seen: HashMap<&str, Spot<'_>> = HashMap::new();
+    for label in turns(test).iter().filter_map(|turn| turn.get("turn")) {
+        let Some(name) = label.text() else { continue };
+        if let Some(first) = seen.get(name) {
+            let rule = DuplicateName { kind: Kind::Turn, name: name.to_owned() };
+            report.push(label.finding(rule).with("first used here", first));
+        } else {
+            seen.insert(name, label);
+        }
+    }
+    for (tool, first) in tools.repeated() {
+        let Some(spot) = tool.spot.get("name") else { continue };
+        let finding = spot.finding(DuplicateName { kind: Kind::Tool, name: tool.name.to_owned() });
+        let first = &first.spot;
+        report.push(finding.related(Relation::Labelled("first defined here"), first.at.clone(), first.head()));
+    }
+}
+
+/// The models and the tests.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    check(Kind::Model, suite.root.models.iter().map(Placed::of_root), report);
+    let names = suite.tests.iter().filter_map(|test| Some(test.place(test.facts.name.as_ref()?)));
+    check(Kind::Test, names, report);
+}
+
+fn check<'n>(kind: Kind, names: impl Iterator<Item = Placed<'n>>, report: &mut Report) {
+    let mut seen: FxHashMap<&str, Placed<'n>> = FxHashMap::default();
+    seen.reserve(names.size_hint().1.unwrap_or(0));
+    for place in names {
+        let name = place.named.name.as_str();
+        if let Some(first) = seen.get(name) {
+            let rule = DuplicateName { kind, name: name.to_owned() };
+            report.push(place.finding(rule).with_name("first used here", *first));
+        } else {
+            seen.insert(name, place);
+        }
+    }
+}
+
+impl Rule for DuplicateName {
+    fn code(&self) -> Code {
+        Code::DuplicateName
+    }
+
+    fn severity(&self) -> Severity {
+        match self.kind {
+            Kind::Tool => Severity::Warning,
+            Kind::Model | Kind::Test | Kind::Turn => Code::DuplicateName.severity(),
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let name = &self.name;
+        let words = match self.kind {
+            Kind::Model => Words::new(format!("duplicate model id `{name}`")),
+            Kind::Test => Words::new(format!("duplicate test name `{name}`")),
+            Kind::Turn => {
+                Words::new(format!("duplicate turn label `{name}`")).help("give each turn a label of its own")
+            }
+            Kind::Tool => {
+                Words::new(format!("duplicate tool `{name}` in this test")).note("the first one answers every call")
+            }
+        };
+        words.subject(Subject::Name(name.clone()))
+    }
+}

@@ -1,0 +1,63 @@
+//! Paths of JSON Schema files that lead out of the directory of a KindLM suite.
+
+use crate::{
+    dialect::kindlm::schema_files::{Escape, SchemaFile, State},
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Severity},
+};
+
+/// A path that leads elsewhere.
+#[derive(Debug)]
+struct InvalidPath {
+    path: String,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    Out(Escape),
+    /// By a link to a file that the editor does not read.
+    Link,
+}
+
+/// The files that a test names.
+pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
+    for file in schemas {
+        let way = match file.state {
+            State::Escape(escape) => Way::Out(escape),
+            State::Unread => Way::Link,
+            State::Unnamed
+            | State::NotAFile
+            | State::Missing { .. }
+            | State::Unreadable(_)
+            | State::Invalid(_)
+            | State::Valid { .. } => continue,
+        };
+        report.push(file.spot.finding(InvalidPath { path: file.path.to_owned(), way }));
+    }
+}
+
+impl Rule for InvalidPath {
+    fn code(&self) -> Code {
+        Code::InvalidPath
+    }
+
+    fn severity(&self) -> Severity {
+        match self.way {
+            Way::Out(_) => Code::InvalidPath.severity(),
+            Way::Link => Severity::Warning,
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let path = &self.path;
+        match self.way {
+            Way::Out(Escape::Absolute) => Words::new(format!("`{path}` is an absolute path"))
+                .help("write it relative to the directory of this file"),
+            Way::Out(Escape::Above) => Words::new(format!("`{path}` is outside of the directory of this file"))
+                .help("move the file into that directory"),
+            Way::Link => Words::new(format!("`{path}` is a link to a file outside of the workspace"))
+                .note("the editor does not read it; `speclens check` and `speclens run` on the command line do"),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Values of KindLM whose form another program has to understand: the shell, a provider, a parser of addresses.
+
+use crate::{
+    check::schema_file::UserSchema,
+    dialect::kindlm::{tools::Tools, variables::Command},
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    shape::scalar,
+    spot::Spot,
+    words::begins_like_url,
+};
+
+/// A value that is not understood.
+#[derive(Debug)]
+enum InvalidValue {
+    /// A NUL in a command.
+    Nul,
+    /// `parameters` of a tool.
+    Parameters { reason: String },
+    /// `apiKeyEnv`.
+    Variable { written: String },
+    Address { key: String, reason: String },
+}
+
+/// The command of a test, and the values that are put into it.
+pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
+    let is_used = |name: &str| command.placeholders.iter().any(|placeholder| placeholder.name == name);
+    let holds_nul = |part: &Spot<'_>| part.text().is_some_and(|text| text.contains('\0'));
+    let vars = command.vars.iter().filter(|(name, var)| holds_nul(var) && is_used(name)).map(|(_, var)| var);
+    for part in Some(&command.spot).filter(|spot| holds_nul(spot)).into_iter().chain(vars) {
+        report.push(Finding::new(InvalidValue::Nul, part.at.clone(), part.part("\\0", 0)));
+    }
+}
+
+/// `parameters` goes to the provider, which wants a JSON Schema of an object.
+pub(crate) fn check_tools(tools: &Tools<'_>, report: &mut Report) {
+    for tool in &tools.tools {
+        let parameters = tool.spot.get("parameters").filter(|it| it.is_mapping() && !it.is_empty());
+        let Some(spot) = parameters else { continue };
+        let Ok(value) = spot.node.to_value() else { continue };
+        if let Err(error) = UserSchema::read(value.to_string().as_bytes()) {
+            report.push(spot.head_finding(InvalidValue::Parameters { reason: error.message }));
+        }
+    }
+}
+
+/// Variables of the environment, and addresses that begin well and that the URL parser of browsers and of KindLM refuses.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let providers = root.get("providers").map(|providers| providers.entries()).unwrap_or_default();
+    for (_, provider) in &providers {
+        let Some(key) = provider.get("apiKeyEnv") else { continue };
+        if let Some(written) = key.text().filter(|name| name.starts_with('$')) {
+            report.push(key.finding(InvalidValue::Variable { written: written.to_owned() }));
+        }
+    }
+    let fields =
+        providers.iter().flat_map(|(_, provider)| ["baseUrl", "url", "serverUrl"].map(|key| provider.get(key)));
+    for address in fields.chain([root.find(&["upload", "apiUrl"])]).flatten() {
+        let Some(text) = address.text().filter(|text| begins_like_url(text)) else { continue };
+        if let Err(reason) = url::Url::parse(text) {
+            let key = address.at.last().unwrap_or_default();
+            report.push(address.finding(InvalidValue::Address { key, reason: reason.to_string() }));
+        }
+    }
+}
+
+impl Rule for InvalidValue {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            InvalidValue::Nul | InvalidValue::Address { .. } => Code::InvalidValue.severity(),
+            InvalidValue::Parameters { .. } | InvalidValue::Variable { .. } => Severity::Warning,
+        }
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        match self {
+            InvalidValue::Nul => Words::new("a command cannot hold the character NUL").help("remove it"),
+            InvalidValue::Parameters { reason } => {
+                Words::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
+                    .note("the provider rejects the request")
+            }
+            InvalidValue::Variable { written } => {
+                let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+                let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+                let help = format!("write the name alone, `{bare}`");
+                let own = site.spot().filter(|spot| is_plain && spot.is_own());
+                let edit = own.map(|spot| Edit::new(spot.node.own_range(), scalar(bare)));
+                Words::new(format!("`{written}` is not a valid name of an environment variable"))
+                    .fix(edit.map(|edit| Fix::safe(&help, vec![edit])))
+                    .help(help)
+            }
+            InvalidValue::Address { key, reason } => Words::new(format!("`{key}` is not a valid URL: {reason}")),
+        }
+    }
+}

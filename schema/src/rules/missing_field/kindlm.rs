@@ -1,0 +1,55 @@
+//! Sections of KindLM that tests need.
+
+use crate::{
+    dialect::kindlm::facts::SuiteFacts,
+    document::Pointer,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Severity},
+};
+
+/// A part of the file that a test needs.
+#[derive(Debug)]
+enum Missing {
+    Section(&'static str),
+    /// A model that judges.
+    Judge,
+}
+
+/// What tests need of the other sections.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    if let Some(prompt) = suite.first_prompt() {
+        for section in suite.lacking().filter(|section| section.key.is_none()) {
+            let at = Pointer::root().key(section.name);
+            let finding = Finding::new(Missing::Section(section.name), at, suite.root.head.clone());
+            report.push(finding.with_name("needed here", prompt));
+        }
+    }
+    let [_, models, _] = &suite.root.sections;
+    if let Some(judge) = suite.first_judge().filter(|_| !models.filled && suite.root.judge_model.is_none()) {
+        report.push(judge.finding(Missing::Judge));
+    }
+}
+
+impl Rule for Missing {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            Missing::Section(_) => Code::MissingField.severity(),
+            Missing::Judge => Severity::Warning,
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Missing::Section(name) => {
+                Words::new(format!("missing `{name}`")).note("a test that sends a prompt needs it")
+            }
+            Missing::Judge => {
+                Words::new("`judge` needs a model, and `models` has none").help("add a model to `models`")
+            }
+        }
+    }
+}

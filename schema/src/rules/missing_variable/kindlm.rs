@@ -1,0 +1,297 @@
+//! Placeholders of KindLM without a value: in commands, in prompts, in the body of a request, and in expectations, where
+//! nothing is filled in.
+
+use std::ops::Range;
+
+use crate::{
+    dialect::kindlm::{
+        expects::expects,
+        facts::Placed,
+        shell::{Quotes, quotes_at},
+        template::BODY,
+        variables::{self, Command, Reason, Sent},
+    },
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    shape::scalar,
+    spot::Spot,
+    template::{is_variable_name, placeholders},
+    words::{all_of, nearest},
+};
+
+/// Maximum number of prompts for which a fix adds the variable to the test.
+const MAX_ADDITIONS: usize = 64;
+
+/// A placeholder that stays as it is, or breaks the run.
+#[derive(Debug)]
+enum Unfilled {
+    /// A name of a command that `vars` does not have.
+    InCommand { name: String, near: Option<String> },
+    /// A name of a prompt that `vars` of a test does not have.
+    OfPrompt { name: String, prompt: String, near: Option<Near>, may_add: bool },
+    /// A name of the environment in a command.
+    Environment { placeholder: String, variable: String },
+    /// A name of the environment in a prompt.
+    Reserved { placeholder: String },
+    /// `{{ name }}`.
+    Spaced { written: String, name: String },
+    /// `${{ name }}`, which only GitHub fills in.
+    Workflow { expression: String },
+    /// A variable of the test in an expectation.
+    InExpect { placeholder: String },
+    /// A name that the body of a request does not have.
+    InBody { placeholder: String, near: Option<&'static str> },
+}
+
+/// The variable that is most likely meant.
+#[derive(Debug)]
+struct Near {
+    name: String,
+    /// The bytes of the name, where they may be changed.
+    range: Option<Range<usize>>,
+}
+
+/// The command of a test.
+pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
+    let spot = &command.spot;
+    let found = |rule: Unfilled, range: Range<usize>| Finding::new(rule, spot.at.clone(), range);
+    check_workflow_expressions(command, report);
+    for (number, placeholder) in command.placeholders.iter().enumerate().filter(|(_, it)| it.is_reserved()) {
+        let rule = Unfilled::Environment {
+            placeholder: placeholder.text.to_owned(),
+            variable: placeholder.name.trim_start_matches("env.").to_owned(),
+        };
+        report.push(found(rule, command.range_of(number)));
+    }
+    for missing in &command.missing {
+        let name = command.placeholders[missing.number].name.to_owned();
+        let rule = Unfilled::InCommand { name, near: missing.near.clone() };
+        report.push(found(rule, command.range_of(missing.number)));
+    }
+    for (name, _) in command.idle_as(Reason::Spaced) {
+        let written = format!("{{{{ {name} }}}}");
+        let range = spot.part(&written, 0);
+        report.push(found(Unfilled::Spaced { written, name: name.to_owned() }, range));
+    }
+}
+
+/// Reports `${{ github.sha }}` and its like: a GitHub workflow fills them in, and neither KindLM nor the shell does.
+fn check_workflow_expressions(command: &Command<'_>, report: &mut Report) {
+    let (spot, template) = (&command.spot, command.template);
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, _) in template.match_indices("${{") {
+        let Some(length) = template[at..].find("}}") else { return };
+        let text = &template[at..at + length + 2];
+        // The name of a variable in double braces is filled in, whatever is before it.
+        let is_filled = command.placeholders.iter().any(|placeholder| placeholder.at == at + 1);
+        let is_literal = matches!(quotes_at(template, at), Quotes::Single | Quotes::Verbatim);
+        if is_filled || is_literal || text.contains('\n') {
+            continue;
+        }
+        let nth = seen.iter().filter(|known| **known == text).count();
+        seen.push(text);
+        let rule = Unfilled::Workflow { expression: text.to_owned() };
+        report.push(Finding::new(rule, spot.at.clone(), spot.part(text, nth)));
+    }
+}
+
+/// The texts of expectations in which a variable of the test is written.
+pub(crate) fn check_expects(test: &Spot<'_>, report: &mut Report) {
+    let vars: Vec<String> =
+        test.get("vars").map(|vars| vars.entries()).unwrap_or_default().into_iter().map(|it| it.0).collect();
+    if vars.is_empty() {
+        return;
+    }
+    for text in expects(test).iter().flat_map(texts) {
+        for found in placeholders(text.text().unwrap_or_default()) {
+            if vars.iter().any(|name| name == found.name) {
+                let rule = Unfilled::InExpect { placeholder: found.text.to_owned() };
+                report.push(Finding::new(rule, text.at.clone(), text.part(found.text, 0)));
+            }
+        }
+    }
+}
+
+/// The texts of an `expect`.
+fn texts<'d>(expect: &Spot<'d>) -> Vec<Spot<'d>> {
+    let mut texts: Vec<Spot<'_>> = Vec::new();
+    for path in [
+        &["output", "contains"][..],
+        &["output", "notContains"],
+        &["guardrails", "keywords", "deny"],
+        &["guardrails", "keywords", "allow"],
+    ] {
+        texts.extend(expect.find(path).map(|list| list.items()).unwrap_or_default());
+    }
+    for criterion in expect.get("judge").map(|judge| judge.items()).unwrap_or_default() {
+        texts.extend(["criteria", "rubric"].iter().filter_map(|key| criterion.get(key)));
+    }
+    for call in expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default() {
+        texts.extend(call.get("argsMatch").map(|args| args.entries()).unwrap_or_default().into_iter().map(|it| it.1));
+    }
+    texts
+}
+
+/// The texts of providers and prompts.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    if let Some(body) = root.find(&["providers", "http", "body"]) {
+        check_body(&body, report);
+    }
+    for (_, prompt) in root.get("prompts").map(|prompts| prompts.entries()).unwrap_or_default() {
+        for field in ["system", "user", "assistant"].iter().filter_map(|field| prompt.get(field)) {
+            check_prompt(&field, report);
+        }
+    }
+}
+
+/// The body of a request knows seven names.
+fn check_body(body: &Spot<'_>, report: &mut Report) {
+    let names = || BODY.variables.iter().map(|variable| variable.name);
+    let mut seen: Vec<&str> = Vec::new();
+    for found in placeholders(body.text().unwrap_or_default()) {
+        if names().any(|name| name == found.name) || seen.contains(&found.name) {
+            continue;
+        }
+        seen.push(found.name);
+        let rule = Unfilled::InBody { placeholder: found.text.to_owned(), near: nearest(found.name, names()) };
+        report.push(Finding::new(rule, body.at.clone(), body.part(found.text, 0)));
+    }
+}
+
+/// A text of a prompt: what looks like a placeholder, and is not one.
+fn check_prompt(text: &Spot<'_>, report: &mut Report) {
+    let content = text.text().unwrap_or_default();
+    let found = |rule: Unfilled, written: &str| Finding::new(rule, text.at.clone(), text.part(written, 0));
+    for reserved in placeholders(content).iter().filter(|found| found.is_reserved()) {
+        report.push(found(Unfilled::Reserved { placeholder: reserved.text.to_owned() }, reserved.text));
+    }
+    let mut rest = content;
+    while let Some((_, behind)) = rest.split_once("{{") {
+        let Some((inside, after)) = behind.split_once("}}") else { return };
+        rest = after;
+        let name = inside.trim();
+        if name.len() == inside.len() || !is_variable_name(name) || name.starts_with("env.") {
+            continue;
+        }
+        let written = format!("{{{{{inside}}}}}");
+        report.push(found(Unfilled::Spaced { written: written.clone(), name: name.to_owned() }, &written));
+    }
+}
+
+/// The prompts that tests send.
+pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
+    let missing = sent.iter().flat_map(|sent| sent.missing.iter().map(move |missing| (sent, missing)));
+    for (number, (sent, (placeholder, near))) in missing.enumerate() {
+        let near = near.map(|var| {
+            let (_, range) = sent.place(var).place();
+            Near { name: var.name.clone(), range: var.own.then_some(range) }
+        });
+        let rule = Unfilled::OfPrompt {
+            name: placeholder.name.clone(),
+            prompt: sent.prompt.name.clone(),
+            near,
+            may_add: number < MAX_ADDITIONS,
+        };
+        let finding = sent.place(sent.prompt).finding(rule);
+        report.push(finding.with_name("used here", Placed::of_root(placeholder)));
+    }
+}
+
+impl Rule for Unfilled {
+    fn code(&self) -> Code {
+        Code::MissingVariable
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            Unfilled::InCommand { .. } | Unfilled::OfPrompt { .. } => Code::MissingVariable.severity(),
+            Unfilled::Environment { .. }
+            | Unfilled::Reserved { .. }
+            | Unfilled::Spaced { .. }
+            | Unfilled::Workflow { .. }
+            | Unfilled::InExpect { .. }
+            | Unfilled::InBody { .. } => Severity::Warning,
+        }
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let literal = |written: &str| Words::new(format!("`{written}` is not filled in"));
+        match self {
+            Unfilled::InCommand { name, near } => {
+                let text = placeholder(name);
+                let words = Words::new(format!("`{text}` has no value"));
+                let words = match near {
+                    Some(near) => {
+                        let help = format!("change it to `{}`", placeholder(near));
+                        words.fix(in_place(site, &text, placeholder(near)).map(|edit| Fix::guess(&help, edit))).help(help)
+                    }
+                    None => words.help(format!("add `{name}` to `vars`")),
+                };
+                words.fix(addition(site, name))
+            }
+            Unfilled::OfPrompt { name, prompt, near, may_add } => {
+                let words = Words::new(format!("`{}` of the prompt `{prompt}` has no value", placeholder(name)));
+                let words = match near {
+                    Some(near) => {
+                        let help = format!("rename `{}` to `{name}`", near.name);
+                        let edit = near.range.clone().map(|range| vec![Edit::new(range, scalar(name))]);
+                        words.fix(edit.map(|edit| Fix::guess(&help, edit))).help(help)
+                    }
+                    None => words.help(format!("add `{name}` to `vars`")),
+                };
+                words.fix(may_add.then(|| addition(site, name)).flatten())
+            }
+            Unfilled::Environment { placeholder, variable } => {
+                literal(placeholder).help(format!("write `${variable}`, which the shell fills in"))
+            }
+            Unfilled::Reserved { placeholder } => {
+                literal(placeholder).help("give the variable another name, and a value in `vars`")
+            }
+            Unfilled::Spaced { written, name } => {
+                let help = format!("write it without spaces, `{}`", placeholder(name));
+                let edit = in_place(site, written, placeholder(name));
+                literal(written).fix(edit.map(|edit| Fix::safe(&help, edit))).help(help)
+            }
+            Unfilled::Workflow { expression } => {
+                Words::new(format!("`{expression}` is filled in by GitHub workflows only"))
+                    .note("the shell rejects it as a bad substitution")
+                    .help("set an environment variable in the workflow, and write `$NAME` here")
+            }
+            Unfilled::InExpect { placeholder } => {
+                literal(placeholder).note("variables have no value in `expect`").help("write the value itself")
+            }
+            Unfilled::InBody { placeholder: written, near } => {
+                let words = Words::new(format!("`{written}` has no value in the body of a request"))
+                    .note("KindLM replaces it with an empty string");
+                match near {
+                    Some(near) => {
+                        let help = format!("change it to `{}`", placeholder(near));
+                        let edit = in_place(site, written, placeholder(near));
+                        words.fix(edit.map(|edit| Fix::guess(&help, edit))).help(help)
+                    }
+                    None => {
+                        let names = BODY.variables.iter().map(|variable| variable.name);
+                        words.help(format!("use one of {}", all_of(names)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How a name is written to be filled in.
+fn placeholder(name: &str) -> String {
+    format!("{{{{{name}}}}}")
+}
+
+/// The edits that replace the underlined part of a text, where it is written there as it reads.
+fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
+    let is_written = site.spot()?.is_own() && site.range.len() == written.len();
+    is_written.then(|| vec![Edit::new(site.range.clone(), text)])
+}
+
+/// The fix that adds a variable to the test.
+fn addition(site: &Site<'_>, name: &str) -> Option<Fix> {
+    let test = Spot::root(site.root).at(&site.at.parent()?)?;
+    Some(Fix::suggestion(format!("add `{name}` to `vars`"), variables::addition(&test, name)?))
+}

@@ -1,0 +1,61 @@
+//! Expectations of KindLM that cannot be judged.
+
+use crate::{
+    dialect::kindlm::{expects::turns, facts::SuiteFacts, tools::asks_model},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
+/// An expectation that is not judged.
+#[derive(Debug)]
+enum NeverEvaluated {
+    /// An expectation about the whole answer, for a single reply.
+    OfReply(&'static str),
+    /// `method: embedding` without the provider that it needs.
+    Embedding,
+}
+
+/// The replies of a test.
+pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+    if !asks_model(test) {
+        return;
+    }
+    for turn in turns(test) {
+        for key in ["judge", "baseline"] {
+            if let Some(claim) = turn.find(&["expect", key]) {
+                report.push(claim.head_finding(NeverEvaluated::OfReply(key)));
+            }
+        }
+    }
+}
+
+/// What tests need of `providers`.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    let [providers, ..] = &suite.root.sections;
+    let embeds = suite.root.providers.iter().any(|provider| provider.name == "openai");
+    // What seems to be absent may be in the part that cannot be read.
+    if embeds || !providers.filled || !providers.readable || suite.has_damage() {
+        return;
+    }
+    for test in &suite.tests {
+        if let Some(method) = &test.facts.embedding {
+            report.push(test.place(method).finding(NeverEvaluated::Embedding));
+        }
+    }
+}
+
+impl Rule for NeverEvaluated {
+    fn code(&self) -> Code {
+        Code::NeverEvaluated
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            NeverEvaluated::OfReply(key) => Words::new(format!("`{key}` is not judged for a single reply"))
+                .help("move it to the `expect` of the test"),
+            NeverEvaluated::Embedding => Words::new("`method: embedding` needs the provider `openai`")
+                .help("add `openai` to `providers`, or choose another `method`"),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Keys of KindLM that nothing reads, and answers that are never given.
+
+use std::sync::LazyLock;
+
+use crate::{
+    dialect::kindlm::{
+        expects::turns,
+        tools::Tools,
+        variables::{self, Command, Reason},
+    },
+    finding::{Relation, Report, Rule, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Severity},
+    spot::Spot,
+    validate::Definition,
+};
+
+/// Maximum number of answers of a tool with which each other one is compared.
+const MAX_RESPONSES: usize = 256;
+
+/// Sections that KindLM reads and never uses, with the reason.
+const UNREAD: [(&str, &str, &str); 7] = [
+    ("suite", "tags", "only the tags of tests choose what runs"),
+    ("compliance", "enabled", "only the option `--compliance` of KindLM writes the report"),
+    ("compliance", "outputDir", "KindLM prints the report, and writes no file"),
+    ("upload", "enabled", "a run uploads nothing"),
+    ("upload", "apiUrl", "a run uploads nothing"),
+    ("trace", "port", "the option `--port` of KindLM, or its default, always wins"),
+    ("trace", "timeoutMs", "the option `--timeout` of KindLM, or its default, always wins"),
+];
+
+/// Providers that send no seed.
+const SEEDLESS: [&str; 3] = ["anthropic", "gemini", "mistral"];
+
+/// Something that could be left out as well.
+#[derive(Debug)]
+enum NoEffect {
+    /// A field of a command that needs another one.
+    OnCommand { field: &'static str, needs: &'static str },
+    /// The text of a turn.
+    UserOfTurn,
+    /// An answer of a tool behind one for the same calls.
+    Response,
+    /// A variable with a name of the environment.
+    NameOfEnvironment(String),
+    /// A variable that no placeholder can name.
+    Unnameable(String),
+    /// A key that KindLM reads and never uses.
+    Unread { key: &'static str, reason: &'static str },
+    Seed { provider: String },
+    KeyOfProvider { provider: String },
+    Organization { provider: String },
+}
+
+/// Fields of a test that need another one, the turns, and the answers of tools.
+pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
+    let has = |key: &str| test.get(key).is_some();
+    if has("command") && !has("prompt") {
+        for (field, needs) in only_with() {
+            if let Some(spot) = test.get(field).filter(|_| !has(needs)) {
+                report.push(spot.head_finding(NoEffect::OnCommand { field, needs }));
+            }
+        }
+    }
+    for user in turns(test).iter().filter_map(|turn| turn.get("user")) {
+        report.push(user.head_finding(NoEffect::UserOfTurn));
+    }
+    for (name, var) in variables::vars(test).into_iter().filter(|(name, _)| name.starts_with("env.")) {
+        report.push(var.head_finding(NoEffect::NameOfEnvironment(name)));
+    }
+    tools.tools.iter().for_each(|tool| check_responses(&tool.spot, report));
+}
+
+/// The fields of a test that need another field, with that field.
+fn only_with() -> &'static [(&'static str, &'static str)] {
+    static FIELDS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+        let test = Definition::Item(SpecFile::KindLm, "tests").shape();
+        test.fields(None).into_iter().filter_map(|field| Some((field.name, field.shape.only_with()?))).collect()
+    });
+    &FIELDS
+}
+
+/// Answers that an earlier one takes the calls of.
+fn check_responses(tool: &Spot<'_>, report: &mut Report) {
+    let responses = tool.get("responses").map(|list| list.items()).unwrap_or_default();
+    let conditions: Vec<_> = responses
+        .iter()
+        .map(|response| Some(response.get("when")?.node.to_value().ok()?.as_object()?.clone()))
+        .collect();
+    for (index, response) in responses.iter().enumerate() {
+        let Some(own) = &conditions[index] else { continue };
+        let covers = |other: &serde_json::Map<String, serde_json::Value>| {
+            other.iter().all(|(key, value)| own.get(key) == Some(value))
+        };
+        let before = &conditions[..index.min(MAX_RESPONSES)];
+        let Some(first) = before.iter().position(|other| other.as_ref().is_some_and(covers)) else { continue };
+        let first = &responses[first];
+        let finding = response.head_finding(NoEffect::Response);
+        report.push(finding.related(Relation::Labelled("matches first"), first.at.clone(), first.head()));
+    }
+}
+
+/// Variables that no placeholder of the command can name.
+pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
+    for (name, var) in command.idle_as(Reason::Unnameable) {
+        report.push(var.head_finding(NoEffect::Unnameable(name.to_owned())));
+    }
+}
+
+/// The sections other than `tests`.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    for (section, key, reason) in UNREAD {
+        let is_set = |spot: &Spot<'_>| key == "tags" || spot.node.scalar().is_some() && !spot.node.is_null();
+        if let Some(spot) = root.find(&[section, key]).filter(is_set) {
+            report.push(spot.head_finding(NoEffect::Unread { key, reason }));
+        }
+    }
+    for model in root.get("models").map(|models| models.items()).unwrap_or_default() {
+        let provider = model.get("provider").and_then(|provider| provider.text()).unwrap_or_default();
+        if let Some(seed) = model.find(&["params", "seed"]).filter(|_| SEEDLESS.contains(&provider)) {
+            report.push(seed.head_finding(NoEffect::Seed { provider: provider.to_owned() }));
+        }
+    }
+    for (provider, spot) in root.get("providers").map(|providers| providers.entries()).unwrap_or_default() {
+        if let Some(organization) = spot.get("organization").filter(|_| provider != "openai") {
+            report.push(organization.head_finding(NoEffect::Organization { provider: provider.clone() }));
+        }
+        if let Some(key) = spot.get("apiKeyEnv").filter(|_| ["ollama", "http"].contains(&provider.as_str())) {
+            report.push(key.head_finding(NoEffect::KeyOfProvider { provider }));
+        }
+    }
+}
+
+impl Rule for NoEffect {
+    fn code(&self) -> Code {
+        Code::NoEffect
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            NoEffect::UserOfTurn => Severity::Information,
+            NoEffect::Response => Severity::Warning,
+            NoEffect::OnCommand { .. }
+            | NoEffect::NameOfEnvironment(_)
+            | NoEffect::Unnameable(_)
+            | NoEffect::Unread { .. }
+            | NoEffect::Seed { .. }
+            | NoEffect::KeyOfProvider { .. }
+            | NoEffect::Organization { .. } => Code::NoEffect.severity(),
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            NoEffect::OnCommand { field, needs } => {
+                Words::new(format!("`{field}` has no effect on a test that runs a command"))
+                    .note(format!("it needs `{needs}`"))
+            }
+            NoEffect::UserOfTurn => Words::new("`user` is never sent").help("write it into the prompt"),
+            NoEffect::Response => {
+                Words::new("this response is never given").note("an earlier one matches every such call")
+            }
+            NoEffect::NameOfEnvironment(name) => Words::new(format!("`{name}` is never used"))
+                .note("KindLM fills in no name that begins with `env.`"),
+            NoEffect::Unnameable(name) => Words::new(format!("no placeholder can name `{name}`"))
+                .help("use only ASCII letters, digits, `_` and `.`"),
+            NoEffect::Unread { key, reason } => Words::new(format!("`{key}` has no effect")).note(reason),
+            NoEffect::Seed { provider } => Words::new(format!("`seed` has no effect on `{provider}`"))
+                .note(format!("KindLM sends no seed to `{provider}`")),
+            NoEffect::KeyOfProvider { provider } => {
+                let words = Words::new(format!("`apiKeyEnv` has no effect on `{provider}`"))
+                    .note(format!("KindLM sends no key to `{provider}`"));
+                match provider.as_str() {
+                    "http" => words.help("name the variable in `headers`, as `env:NAME`"),
+                    _ => words,
+                }
+            }
+            NoEffect::Organization { provider } => {
+                Words::new(format!("`organization` has no effect on `{provider}`")).note("only `openai` sends it")
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Sections and paths of KindLM that must not be empty.
+
+use crate::{
+    dialect::kindlm::{
+        facts::SuiteFacts,
+        schema_files::{SchemaFile, State},
+    },
+    document::Pointer,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::Code,
+};
+
+/// Something empty that must not be.
+#[derive(Debug)]
+enum Empty {
+    Section(&'static str),
+    /// `argsSchema`, which needs a path.
+    Path,
+}
+
+/// The files that a test names.
+pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
+    for file in schemas {
+        if matches!(file.state, State::Unnamed) {
+            report.push(file.spot.finding(Empty::Path));
+        }
+    }
+}
+
+/// What tests need of the other sections.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    let Some(prompt) = suite.first_prompt() else { return };
+    for section in suite.lacking() {
+        if let Some(key) = &section.key {
+            let at = Pointer::root().key(section.name);
+            let finding = Finding::new(Empty::Section(section.name), at, key.clone());
+            report.push(finding.with_name("needed here", prompt));
+        }
+    }
+}
+
+impl Rule for Empty {
+    fn code(&self) -> Code {
+        Code::OutOfRange
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Empty::Section(name) => {
+                Words::new(format!("`{name}` must not be empty")).note("a test that sends a prompt needs it")
+            }
+            Empty::Path => Words::new("`argsSchema` must not be empty").help("name a JSON Schema file"),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Expectations of KindLM that another value keeps from being checked.
+
+use crate::{
+    dialect::kindlm::{
+        expects::{expects, tool_calls, turns},
+        schema_files::{SchemaFile, State},
+        tools::asks_model,
+    },
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
+/// Maximum number of replies of a test that does not say so itself.
+const MAX_TURNS: f64 = 10.0;
+
+/// Something that is never checked.
+#[derive(Debug)]
+enum Unchecked {
+    /// A key of a call that must not happen.
+    BesideForbidden { key: &'static str, tool: String },
+    /// Fields that a method does not compare.
+    Fields { method: String },
+    /// A test of no model.
+    NoModels,
+    /// A reply behind the last one.
+    Reply { most: f64 },
+    /// A format in a JSON Schema that is not known.
+    Format { format: String, path: String },
+}
+
+/// A test, without the files that it names.
+pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+    if test.get("prompt").is_some()
+        && let Some(models) = test.get("models").filter(|models| models.is_list() && models.is_empty())
+    {
+        report.push(models.finding(Unchecked::NoModels));
+    }
+    for expect in expects(test) {
+        check_expect(&expect, report);
+    }
+    if asks_model(test) {
+        let most = test.get("maxTurns").and_then(|most| most.number()).unwrap_or(MAX_TURNS);
+        let is_behind = |index: usize| index as f64 >= most && most >= 1.0;
+        for (_, turn) in turns(test).iter().enumerate().filter(|(index, _)| is_behind(*index)) {
+            report.push(turn.head_finding(Unchecked::Reply { most }));
+        }
+    }
+}
+
+fn check_expect(expect: &Spot<'_>, report: &mut Report) {
+    for call in tool_calls(expect).iter().filter(|call| call.is_forbidden) {
+        for key in ["argsMatch", "argsSchema", "order"] {
+            if let Some(spot) = call.call.get(key) {
+                report.push(spot.head_finding(Unchecked::BesideForbidden { key, tool: call.name.to_owned() }));
+            }
+        }
+    }
+    if let Some(drift) = expect.find(&["baseline", "drift"]) {
+        let method = drift.get("method").and_then(|method| method.text()).unwrap_or("judge");
+        if let Some(fields) = drift.get("fields").filter(|_| method != "field-diff") {
+            report.push(fields.head_finding(Unchecked::Fields { method: method.to_owned() }));
+        }
+    }
+}
+
+/// The files that a test names.
+pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
+    for file in schemas {
+        let State::Valid { unchecked, .. } = &file.state else { continue };
+        for format in unchecked {
+            let rule = Unchecked::Format { format: format.clone(), path: file.path.to_owned() };
+            report.push(file.spot.finding(rule));
+        }
+    }
+}
+
+impl Rule for Unchecked {
+    fn code(&self) -> Code {
+        Code::Unchecked
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Unchecked::BesideForbidden { key, tool } => {
+                Words::new(format!("`{key}` is not checked beside `shouldNotCall: true`"))
+                    .note(format!("every call of `{tool}` fails the expectation"))
+                    .help("remove it")
+            }
+            Unchecked::Fields { method } => Words::new(format!("`fields` are not compared with `method: {method}`"))
+                .help("use `method: field-diff`, or remove `fields`"),
+            Unchecked::NoModels => Words::new("an empty list of `models`, so the test never runs")
+                .help("remove `models` to ask all models, or name some"),
+            Unchecked::Reply { most } => Words::new("this reply is never checked")
+                .note(format!("the conversation ends after reply {most}"))
+                .help("raise `maxTurns`, or remove the reply"),
+            Unchecked::Format { format, path } => {
+                Words::new(format!("`format: {format}` in `{path}` is not checked"))
+                    .note("neither KindLM nor speclens knows the format")
+                    .help("use `pattern` instead")
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Variables, prompts, models and providers of KindLM that nothing uses.
+
+use std::collections::HashSet;
+
+use crate::{
+    dialect::kindlm::{
+        facts::{Named, Placed, SuiteFacts},
+        variables::{Command, Reason, Sent},
+    },
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+};
+
+/// A name that is defined and not used.
+#[derive(Debug)]
+enum Unused {
+    /// A variable of a test that runs a command.
+    VariableOfCommand(String),
+    /// A variable of a test that sends a prompt.
+    VariableOfPrompt { variable: String, prompt: String },
+    Prompt(String),
+    Model(String),
+    Provider(String),
+}
+
+/// The variables of a test that runs a command.
+pub(crate) fn check_command(command: &Command<'_>, report: &mut Report) {
+    for (name, var) in command.idle_as(Reason::Unnamed) {
+        report.push(var.head_finding(Unused::VariableOfCommand(name.to_owned())));
+    }
+}
+
+/// The variables of tests that send prompts.
+pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
+    for (sent, var) in sent.iter().flat_map(|sent| sent.unused.iter().map(move |var| (sent, *var))) {
+        let rule = Unused::VariableOfPrompt { variable: var.name.clone(), prompt: sent.prompt.name.clone() };
+        report.push(sent.place(var).finding(rule));
+    }
+}
+
+/// The names that the other sections define.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    check_prompt_names(suite, report);
+    check_models(suite, report);
+    check_providers(suite, report);
+}
+
+fn report_unused<'n>(
+    names: impl Iterator<Item = &'n Named>,
+    used: &HashSet<&str>,
+    rule: impl Fn(String) -> Unused,
+    report: &mut Report,
+) {
+    for named in names.filter(|named| !used.contains(named.name.as_str())) {
+        report.push(Placed::of_root(named).finding(rule(named.name.clone())));
+    }
+}
+
+/// Prompts that no test sends. One is left alone where no test needs any: KindLM insists on it.
+fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
+    let prompts = || suite.root.prompts.iter().map(|prompt| &prompt.named);
+    let sent = suite.tests.iter().filter_map(|test| test.facts.prompt.as_ref());
+    let used: HashSet<&str> = sent.map(|prompt| prompt.name.as_str()).collect();
+    // What a reference that leads nowhere was to name may be what nothing else names.
+    let defined: HashSet<&str> = prompts().map(|prompt| prompt.name.as_str()).collect();
+    let leads_astray = !used.is_subset(&defined);
+    if (!used.is_empty() || suite.root.prompts.len() > 1) && !leads_astray {
+        report_unused(prompts(), &used, Unused::Prompt, report);
+    }
+}
+
+/// Models that no test asks, and that do not judge. One is left alone where no test needs any: KindLM insists on it.
+fn check_models(suite: &SuiteFacts<'_>, report: &mut Report) {
+    let root = &suite.root;
+    let prompt_tests = || suite.tests.iter().map(|test| test.facts).filter(|test| test.prompt.is_some());
+    let any = prompt_tests().next().is_some();
+    let asks_all = prompt_tests().any(|test| test.models.is_none());
+    if asks_all || !(any || root.models.len() > 1) {
+        return;
+    }
+    let mut used: HashSet<&str> =
+        prompt_tests().flat_map(|test| test.models.iter().flatten()).map(|model| model.name.as_str()).collect();
+    let judge = root.judge_model.as_ref().map(|judge| judge.name.as_str());
+    let is_defined = |name: &str| root.models.iter().any(|model| model.name == name);
+    if !used.iter().copied().chain(judge).all(is_defined) {
+        return;
+    }
+    let first = || root.models.first().filter(|_| suite.first_judge().is_some() || !any);
+    used.extend(judge.or_else(|| first().map(|first| first.name.as_str())));
+    report_unused(root.models.iter(), &used, Unused::Model, report);
+}
+
+/// Providers that no model names, where models name any.
+fn check_providers(suite: &SuiteFacts<'_>, report: &mut Report) {
+    let root = &suite.root;
+    let [providers, models, _] = &root.sections;
+    let is_defined = |named: &Named| root.providers.iter().any(|provider| provider.name == named.name);
+    if suite.tests.is_empty()
+        || suite.has_damage()
+        || !providers.readable
+        || !models.readable
+        || !(suite.first_prompt().is_some() || root.providers.len() > 1)
+        || root.model_providers.is_empty()
+        || !root.model_providers.iter().all(is_defined)
+    {
+        return;
+    }
+    let used = root.model_providers.iter().map(|provider| provider.name.as_str()).collect();
+    report_unused(root.providers.iter(), &used, Unused::Provider, report);
+}
+
+impl Rule for Unused {
+    fn code(&self) -> Code {
+        Code::Unused
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Unused::VariableOfCommand(name) => Words::new(format!("the command does not use `{{{{{name}}}}}`")),
+            Unused::VariableOfPrompt { variable, prompt } => {
+                Words::new(format!("the prompt `{prompt}` does not use `{{{{{variable}}}}}`"))
+            }
+            Unused::Prompt(name) => Words::new(format!("no test uses the prompt `{name}`")),
+            Unused::Model(name) => Words::new(format!("no test uses the model `{name}`")),
+            Unused::Provider(name) => {
+                let words = Words::new(format!("no model uses the provider `{name}`"));
+                // The others need no key.
+                match name.as_str() {
+                    "ollama" | "http" | "mcp" => words,
+                    _ => words.note("KindLM demands its key all the same"),
+                }
+            }
+        }
+    }
+}

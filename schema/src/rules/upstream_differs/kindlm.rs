@@ -1,0 +1,150 @@
+//! What KindLM rejects, or reads differently.
+
+use crate::{
+    dialect::kindlm::{
+        expects::{expects, turns},
+        facts::SuiteFacts,
+        schema_files::{SchemaFile, State},
+        tools::asks_model,
+    },
+    document::Pointer,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+    words::listed,
+};
+
+/// Maximum number of tests that KindLM reads.
+const MAX_TESTS: usize = 1000;
+/// Maximum number of models that KindLM reads.
+const MAX_MODELS: usize = 50;
+/// KindLM follows fewer aliases of one anchor.
+const MAX_ALIASES: usize = 100;
+/// Maximum length of a file that KindLM reads, in UTF-16 units.
+const MAX_LENGTH: usize = 1_048_576;
+
+/// A difference between KindLM and speclens.
+#[derive(Debug)]
+enum Difference {
+    /// `enabled: false` of `pii`.
+    DisabledSearch,
+    ArgumentsSchema,
+    /// A JSON Schema of a draft that KindLM does not know.
+    Draft { path: String, draft: &'static str },
+    /// `schemaFile` of a turn.
+    SchemaOfTurn,
+    CostGate,
+    TooLong,
+    TooManyModels,
+    TooManyTests,
+    /// An anchor that is used too often.
+    TooManyAliases { anchor: String },
+    /// Sections that no test here needs.
+    MissingSections(Vec<&'static str>),
+}
+
+/// A test, without the files that it names.
+pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
+    for expect in expects(test) {
+        let enabled = expect.find(&["guardrails", "pii", "enabled"]);
+        if let Some(enabled) = enabled.filter(|enabled| enabled.bool() == Some(false)) {
+            report.push(enabled.finding(Difference::DisabledSearch));
+        }
+    }
+    if asks_model(test) {
+        let files = turns(test).into_iter().filter_map(|turn| turn.find(&["expect", "output", "schemaFile"]));
+        files.for_each(|file| report.push(file.head_finding(Difference::SchemaOfTurn)));
+    }
+}
+
+/// The files that a test names.
+pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
+    for file in schemas {
+        match &file.state {
+            State::Valid { draft, .. } if *draft != "draft-07" => {
+                report.push(file.spot.finding(Difference::Draft { path: file.path.to_owned(), draft }));
+            }
+            State::Unnamed => continue,
+            State::Valid { .. }
+            | State::Escape(_)
+            | State::Unread
+            | State::NotAFile
+            | State::Missing { .. }
+            | State::Unreadable(_)
+            | State::Invalid(_) => {}
+        }
+        if file.is_of_arguments {
+            report.push(file.spot.head_finding(Difference::ArgumentsSchema));
+        }
+    }
+}
+
+/// The sections other than `tests`, and the file as a whole.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let document = root.node.document();
+    if document.text().len_bytes() > MAX_LENGTH && document.text().len_utf16_cu() > MAX_LENGTH {
+        report.push(root.head_finding(Difference::TooLong));
+    }
+    if let Some(models) = root.get("models").filter(|models| models.node.items().count() > MAX_MODELS) {
+        report.push(models.head_finding(Difference::TooManyModels));
+    }
+    if let Some(gate) = root.find(&["gates", "costMaxUsd"]) {
+        report.push(gate.head_finding(Difference::CostGate));
+    }
+    for (anchor, range) in document.aliases_beyond(MAX_ALIASES) {
+        let at = document.pointer_at(range.start);
+        report.push(Finding::new(Difference::TooManyAliases { anchor: anchor.to_string() }, at, range));
+    }
+}
+
+/// What is there of tests, and of the sections that KindLM always needs.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    if let Some(test) = suite.tests.get(MAX_TESTS) {
+        let at = Pointer::root().key("tests").index(MAX_TESTS);
+        report.push(Finding::new(Difference::TooManyTests, at, test.start..test.start));
+    }
+    if suite.tests.is_empty() || suite.first_prompt().is_some() {
+        return;
+    }
+    let Some(first) = suite.lacking().next() else { return };
+    let names = suite.lacking().map(|section| section.name).collect();
+    let range = first.key.clone().unwrap_or_else(|| suite.root.head.clone());
+    let at = first.key.as_ref().map_or_else(Pointer::root, |_| Pointer::root().key(first.name));
+    report.push(Finding::new(Difference::MissingSections(names), at, range));
+}
+
+impl Rule for Difference {
+    fn code(&self) -> Code {
+        Code::UpstreamDiffers
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Difference::DisabledSearch => Words::new("KindLM searches for personal data despite `enabled: false`")
+                .note("speclens does not search then"),
+            Difference::ArgumentsSchema => Words::new("KindLM fails every `argsSchema` with an internal error")
+                .note("speclens checks the arguments"),
+            Difference::Draft { path, draft } => {
+                Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}")).note("it knows draft-07 only")
+            }
+            Difference::SchemaOfTurn => Words::new("KindLM does not read `schemaFile` for a single reply")
+                .note("it checks only that the reply is JSON"),
+            Difference::CostGate => {
+                Words::new("KindLM skips `costMaxUsd` unless its feature `costGating` is on")
+            }
+            Difference::TooLong => Words::new("KindLM rejects a file of more than 1 MB"),
+            Difference::TooManyModels => {
+                Words::new(format!("KindLM rejects a file of more than {MAX_MODELS} models"))
+            }
+            Difference::TooManyTests => Words::new(format!("KindLM rejects a file of more than {MAX_TESTS} tests")),
+            Difference::TooManyAliases { anchor } => Words::new(format!(
+                "KindLM rejects a file in which `&{anchor}` is used {MAX_ALIASES} times or more"
+            ))
+            .help("write some of the values out"),
+            Difference::MissingSections(names) => {
+                Words::new(format!("KindLM rejects a file without {}", listed(names.iter().copied())))
+                    .note("no test here needs them")
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Expectations and gates of KindLM that always hold.
+
+use crate::{
+    dialect::kindlm::{
+        expects::{expects, tool_calls},
+        facts::{Placed, SuiteFacts},
+        tools::{Tools, asks_model},
+    },
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    spot::Spot,
+};
+
+/// An expectation, or a gate, that cannot fail.
+#[derive(Debug)]
+enum Vacuous {
+    EmptyList,
+    /// A part of `expect` that says nothing.
+    Empty(Part),
+    /// `argsMatch` without an argument.
+    AnyArguments,
+    /// The empty text, which must occur.
+    EmptyText,
+    /// `minScore: 0`.
+    AnyScore,
+    /// `cost` of a command.
+    CostOfCommand,
+    /// `pii` with an empty list of patterns.
+    NoPattern,
+    /// `maxScore: 1`.
+    AnyDrift,
+    /// `method: field-diff` without fields.
+    NoFields,
+    /// A bound that is infinite, by its name.
+    Boundless(String),
+    /// A tool that must not be called, and is not given to the model.
+    ToolNotGiven(String),
+    /// A latency that the timeout of a command keeps.
+    WithinTimeout { most: f64, timeout: f64 },
+    /// A gate whose number every run reaches.
+    Gate { gate: &'static str, limit: f64 },
+    /// A gate over expectations that no test has.
+    IdleGate { gate: String, lacking: Lacking },
+}
+
+/// A part of `expect`.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Output,
+    Guardrails,
+    Keywords,
+    Baseline,
+}
+
+/// The expectations that a gate is over.
+#[derive(Clone, Copy, Debug)]
+enum Lacking {
+    Judge,
+    Drift,
+    /// Either of the two.
+    Graded,
+    /// Neither of the two.
+    Plain,
+}
+
+/// The expectations of a test.
+pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report) {
+    for expect in expects(test) {
+        check_expect(&expect, report);
+        if let Some(cost) = expect.get("cost").filter(|_| test.get("command").is_some()) {
+            report.push(cost.head_finding(Vacuous::CostOfCommand));
+        }
+    }
+    if let Some(turns) = test.get("conversation").filter(|_| asks_model(test)) {
+        empty_list(&turns, report);
+    }
+    for unknown in tools.unknown.iter().filter(|unknown| unknown.call.is_forbidden && unknown.near.is_none()) {
+        report.push(unknown.call.tool.finding(Vacuous::ToolNotGiven(unknown.call.name.to_owned())));
+    }
+}
+
+fn check_expect(expect: &Spot<'_>, report: &mut Report) {
+    if let Some(output) = expect.get("output") {
+        check_output(&output, report);
+    }
+    if let Some(calls) = expect.get("toolCalls") {
+        empty_list(&calls, report);
+    }
+    for call in tool_calls(expect).iter().filter(|call| !call.is_forbidden) {
+        if let Some(args) = call.call.get("argsMatch").filter(|args| args.is_mapping() && args.is_empty()) {
+            report.push(args.finding(Vacuous::AnyArguments));
+        }
+    }
+    if let Some(guardrails) = expect.get("guardrails") {
+        check_guardrails(&guardrails, report);
+    }
+    if let Some(judge) = expect.get("judge") {
+        empty_list(&judge, report);
+        let least = judge.items().into_iter().filter_map(|criterion| criterion.get("minScore"));
+        least.filter(|least| least.number() == Some(0.0)).for_each(|it| report.push(it.finding(Vacuous::AnyScore)));
+    }
+    if let Some(baseline) = expect.get("baseline") {
+        check_baseline(&baseline, report);
+    }
+    for bound in [["latency", "maxMs"], ["cost", "maxUsd"]].iter().filter_map(|path| expect.find(path)) {
+        boundless(&bound, report);
+    }
+}
+
+fn empty_list(list: &Spot<'_>, report: &mut Report) {
+    if list.is_list() && list.is_empty() {
+        report.push(list.finding(Vacuous::EmptyList));
+    }
+}
+
+fn check_output(output: &Spot<'_>, report: &mut Report) {
+    let is_json = output.get("format").and_then(|format| format.text()) == Some("json");
+    if output.is_mapping() && !is_json && output.node.entries().all(|entry| entry.key.text() == Some("format")) {
+        report.push(output.head_finding(Vacuous::Empty(Part::Output)));
+    }
+    ["contains", "notContains"].iter().filter_map(|key| output.get(key)).for_each(|list| empty_list(&list, report));
+    if let Some(contains) = output.get("contains") {
+        empty_texts(&contains, report);
+    }
+}
+
+/// The empty texts in a list of those that must occur.
+fn empty_texts(list: &Spot<'_>, report: &mut Report) {
+    for (_, spot) in list.texts().iter().filter(|(text, _)| text.is_empty()) {
+        report.push(spot.finding(Vacuous::EmptyText));
+    }
+}
+
+fn check_guardrails(guardrails: &Spot<'_>, report: &mut Report) {
+    if guardrails.is_mapping() && guardrails.is_empty() {
+        report.push(guardrails.head_finding(Vacuous::Empty(Part::Guardrails)));
+    }
+    if let Some(pii) = guardrails.get("pii") {
+        let is_off = pii.get("enabled").and_then(|enabled| enabled.bool()) == Some(false);
+        let is_empty = |list: &Spot<'_>| list.is_list() && list.is_empty();
+        let has_custom = pii.get("customPatterns").is_some_and(|list| !is_empty(&list));
+        if let Some(deny) = pii.get("denyPatterns").filter(|deny| !is_off && !has_custom && is_empty(deny)) {
+            report.push(deny.finding(Vacuous::NoPattern));
+        }
+    }
+    let Some(keywords) = guardrails.get("keywords") else { return };
+    let is_idle = |(key, list): (String, Spot<'_>)| ["deny", "allow"].contains(&key.as_str()) && list.is_empty();
+    if keywords.is_mapping() && keywords.entries().into_iter().all(is_idle) {
+        report.push(keywords.head_finding(Vacuous::Empty(Part::Keywords)));
+    }
+    if let Some(allow) = keywords.get("allow") {
+        empty_texts(&allow, report);
+    }
+}
+
+fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+    let Some(drift) = baseline.get("drift") else {
+        if baseline.is_mapping() && baseline.is_empty() {
+            report.push(baseline.head_finding(Vacuous::Empty(Part::Baseline)));
+        }
+        return;
+    };
+    let method = drift.get("method");
+    let name = method.as_ref().and_then(|method| method.text()).unwrap_or("judge");
+    if let Some(most) = drift.get("maxScore").filter(|most| most.number() == Some(1.0) && name != "embedding") {
+        report.push(most.finding(Vacuous::AnyDrift));
+    }
+    let fields = drift.get("fields");
+    if name == "field-diff" && fields.as_ref().is_none_or(|fields| fields.is_list() && fields.is_empty()) {
+        let spot = fields.as_ref().or(method.as_ref()).unwrap_or(&drift);
+        report.push(spot.head_finding(Vacuous::NoFields));
+    }
+}
+
+fn boundless(bound: &Spot<'_>, report: &mut Report) {
+    if bound.number() == Some(f64::INFINITY) {
+        report.push(bound.finding(Vacuous::Boundless(bound.at.last().unwrap_or_default())));
+    }
+}
+
+/// The gates that their numbers keep from failing.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    const IDLE: [(&str, f64); 5] = [
+        ("passRateMin", 0.0),
+        ("judgeAvgMin", 0.0),
+        ("deterministicPassRate", 0.0),
+        ("probabilisticPassRate", 0.0),
+        ("driftScoreMax", 1.0),
+    ];
+    let Some(gates) = root.get("gates") else { return };
+    for (gate, limit) in IDLE {
+        if let Some(spot) = gates.get(gate).filter(|gate| gate.number() == Some(limit)) {
+            report.push(spot.finding(Vacuous::Gate { gate, limit }));
+        }
+    }
+    for gate in ["costMaxUsd", "latencyMaxMs"].iter().filter_map(|gate| gates.get(gate)) {
+        boundless(&gate, report);
+    }
+}
+
+/// Gates over expectations that no test has, and latencies that a timeout keeps.
+pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
+    // What seems to be absent may be in the part that cannot be read.
+    if suite.tests.is_empty() || suite.has_damage() {
+        return;
+    }
+    let judged = suite.first_judge().is_some();
+    let drifts = suite.tests.iter().any(|test| test.facts.has_drift);
+    let plain = suite.tests.iter().any(|test| test.facts.has_plain_claims);
+    for gate in &suite.root.gates {
+        let lacking = match gate.name.as_str() {
+            "judgeAvgMin" if !judged => Lacking::Judge,
+            "driftScoreMax" if !drifts => Lacking::Drift,
+            "probabilisticPassRate" if !judged && !drifts => Lacking::Graded,
+            "deterministicPassRate" if !plain => Lacking::Plain,
+            _ => continue,
+        };
+        report.push(Placed::of_root(gate).finding(Vacuous::IdleGate { gate: gate.name.clone(), lacking }));
+    }
+    let Some(timeout) = suite.root.timeout_ms else { return };
+    for test in suite.tests.iter().filter(|test| test.facts.has_command && test.facts.prompt.is_none()) {
+        if let Some((latency, most)) = &test.facts.latency
+            && most.is_finite()
+            && *most >= timeout
+        {
+            report.push(test.place(latency).finding(Vacuous::WithinTimeout { most: *most, timeout }));
+        }
+    }
+}
+
+impl Rule for Vacuous {
+    fn code(&self) -> Code {
+        Code::VacuousClaim
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            Vacuous::ToolNotGiven(_) => Severity::Hint,
+            Vacuous::EmptyList
+            | Vacuous::Empty(_)
+            | Vacuous::AnyArguments
+            | Vacuous::EmptyText
+            | Vacuous::AnyScore
+            | Vacuous::CostOfCommand
+            | Vacuous::NoPattern
+            | Vacuous::AnyDrift
+            | Vacuous::NoFields
+            | Vacuous::Boundless(_)
+            | Vacuous::WithinTimeout { .. }
+            | Vacuous::Gate { .. }
+            | Vacuous::IdleGate { .. } => Code::VacuousClaim.severity(),
+        }
+    }
+
+    fn is_about_absence(&self) -> bool {
+        match self {
+            Vacuous::EmptyList
+            | Vacuous::Empty(_)
+            | Vacuous::AnyArguments
+            | Vacuous::EmptyText
+            | Vacuous::NoPattern
+            | Vacuous::NoFields
+            | Vacuous::ToolNotGiven(_)
+            | Vacuous::IdleGate { .. } => true,
+            Vacuous::AnyScore
+            | Vacuous::CostOfCommand
+            | Vacuous::AnyDrift
+            | Vacuous::Boundless(_)
+            | Vacuous::WithinTimeout { .. }
+            | Vacuous::Gate { .. } => false,
+        }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Vacuous::EmptyList => {
+                Words::new("an empty list asserts nothing").help("add an item, or remove the key")
+            }
+            Vacuous::Empty(Part::Output) => Words::new("`output` asserts nothing")
+                .help("add `contains`, `notContains`, `maxLength` or `schemaFile`"),
+            Vacuous::Empty(Part::Guardrails) => {
+                Words::new("`guardrails` asserts nothing").help("add `pii: {}` or `keywords`")
+            }
+            Vacuous::Empty(Part::Keywords) => {
+                Words::new("`keywords` asserts nothing").help("add a word to `deny` or `allow`")
+            }
+            Vacuous::Empty(Part::Baseline) => Words::new("`baseline` asserts nothing without `drift`"),
+            Vacuous::AnyArguments => {
+                Words::new("`{}` matches any arguments").help("add an argument, or remove `argsMatch`")
+            }
+            Vacuous::EmptyText => Words::new("every output contains the empty string").help("remove it"),
+            Vacuous::AnyScore => Words::new("every score reaches `minScore: 0`"),
+            Vacuous::CostOfCommand => Words::new("the cost of a command is unknown")
+                .note("KindLM counts it as 0, so this expectation always holds")
+                .help("remove it"),
+            Vacuous::NoPattern => Words::new("`pii` searches for nothing without a pattern")
+                .help("remove `denyPatterns` to search for the built-in patterns"),
+            Vacuous::AnyDrift => Words::new("no drift exceeds `maxScore: 1`"),
+            Vacuous::NoFields => Words::new("`field-diff` compares nothing without `fields`")
+                .help("name the fields to compare in `fields`"),
+            Vacuous::Boundless(name) => Words::new(format!("no value exceeds `{name}: .inf`")),
+            Vacuous::ToolNotGiven(name) => {
+                Words::new(format!("the model is not given `{name}`, so it cannot call it"))
+                    .help(format!("add `{name}` to `tools`"))
+            }
+            Vacuous::WithinTimeout { most, timeout } => Words::new(format!("no command exceeds `maxMs: {most}`"))
+                .note(format!("`defaults.timeoutMs` ends it after {timeout} ms")),
+            Vacuous::Gate { gate, limit } => Words::new(format!("every run passes the gate `{gate}: {limit}`")),
+            Vacuous::IdleGate { gate, lacking } => {
+                Words::new(format!("the gate `{gate}` cannot fail")).note(match lacking {
+                    Lacking::Judge => "no test has a `judge`",
+                    Lacking::Drift => "no test has a `baseline` with `drift`",
+                    Lacking::Graded => "no test has a `judge` or a `baseline`",
+                    Lacking::Plain => "every expectation is a `judge` or a `baseline`",
+                })
+            }
+        }
+    }
+}
