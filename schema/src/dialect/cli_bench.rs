@@ -17,10 +17,7 @@ pub mod tasks;
 pub mod template;
 pub mod thresholds;
 
-use super::{
-    format::{Facts, Format, Lower, known},
-    other_names,
-};
+use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -67,10 +64,6 @@ impl Format for CliBench {
             Definition::Root(file) => lint::report_root(file, node, files, report),
             Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
         }
-    }
-
-    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-        other_names::lint(node, definition, problems);
     }
 
     fn lint_item(

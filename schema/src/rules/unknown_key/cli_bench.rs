@@ -12,6 +12,8 @@ use crate::{
     words::{is_negative, nearest, opposite_of, same_negation},
 };
 
+use super::other_name::OtherName;
+
 /// The key under which a task has its assertions.
 const ASSERT: &str = "assert";
 
@@ -74,9 +76,11 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let at = finding.at().clone();
     let (Some(parent), Some(key)) = (at.parent(), at.last()) else { return finding };
+    let is_named = OtherName::is_known(context, &at, &key);
     if !asserted::is_in_assertion(&at) {
         let in_item = parent.is_root() && asserted::is_task(context);
         return match key.as_str() {
+            _ if is_named => finding,
             name if Assertion::NAMES.contains(&name) => misplaced(context, key, in_item, finding),
             ASSERT if parent.is_root() && !in_item => finding.as_rule(|rule| Box::new(OutsideOfTasks(rule))),
             _ if is_count(&parent) => exact(context, &at, key, finding),
@@ -85,9 +89,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let Some(item) = context.node.find(&parent) else { return finding };
     let known = item.entries().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
-    let is_other_name =
-        context.mapping(&parent).shape.as_ref().is_some_and(|shape| shape.field_called(&key, None).is_some());
-    let finding = if !is_other_name && denies(&key) {
+    let finding = if !is_named && denies(&key) {
         let about = Denied::of(&key, item.get(&key));
         finding.as_rule(|_| Box::new(Negated { key, about }))
     } else {

@@ -142,7 +142,7 @@ impl Rule for Variable {
         let written = site.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
         let help = format!("write `{quoted}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(quoted));
+        let edits = site.node().and_then(edit::quote);
         Words::new(format!("expected a string for `{}`, found {found}", self.0))
             .note("the value of an environment variable is a string")
             .fix(edits.map(|edits| Fix::safe(&help, edits)))
