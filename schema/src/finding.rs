@@ -269,11 +269,7 @@ impl Finding {
     }
 
     /// The finding in words. `root` is the node from which its place counts.
-    pub(crate) fn problem(self, root: NodeRef<'_>) -> Problem {
-        self.worded(root, false)
-    }
-
-    fn worded(self, root: NodeRef<'_>, is_unsure: bool) -> Problem {
+    fn problem(self, root: NodeRef<'_>, is_unsure: bool) -> Problem {
         let words = self.rule.words(&Site { root, at: &self.at, range: &self.range, is_unsure });
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
@@ -353,7 +349,7 @@ impl Report {
         };
         let word = |finding: Finding| {
             let is_unsure = is_unsure(&finding);
-            finding.worded(root, is_unsure)
+            finding.problem(root, is_unsure)
         };
         self.findings.into_iter().map(word).collect()
     }

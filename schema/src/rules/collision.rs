@@ -1,5 +1,6 @@
 pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
+pub(crate) mod played;
 
 page! {
     /// Assertions, or other list items, that repeat each other or ask for the same position.

@@ -1,4 +1,5 @@
 pub(crate) mod cli_bench;
+pub(crate) mod gateway;
 pub(crate) mod kindlm;
 
 page! {

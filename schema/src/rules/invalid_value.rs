@@ -10,6 +10,7 @@ use crate::{
 use super::wrong_type;
 
 pub(crate) mod cli_bench;
+pub(crate) mod gateway;
 pub(crate) mod kindlm;
 pub(crate) mod task_item;
 

@@ -9,6 +9,7 @@ use crate::{
 
 pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
+pub(crate) mod script;
 
 page! {
     /// A required key is missing.
