@@ -2,9 +2,9 @@ use std::cmp::Reverse;
 
 use crate::{
     dialect::Dialect,
-    document::{EntryRef, Pointer, Scalar},
+    document::{EntryRef, NodeRef, Pointer, Scalar},
     edit,
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Severity, Subject},
     shape::{self, Place, Shape, Type},
@@ -18,7 +18,12 @@ use crate::{
     words::{all_of, is_surely, likeness, nearest, opposite_of, same_negation},
 };
 
+use other_name::OtherName;
+
 use super::pasted_secret;
+
+pub(crate) mod cli_bench;
+mod other_name;
 
 page! {
     /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
@@ -47,6 +52,8 @@ struct UnknownKey {
     /// Whether it can be turned into a comment, where no other fix is found.
     may_go: bool,
     meant: Meant,
+    /// What the types say of it, in place of that.
+    other_name: Option<OtherName>,
 }
 
 /// What an unknown key was meant to be.
@@ -106,7 +113,20 @@ struct Move {
 /// Reports an unknown key. `is_required` is whether it stands for one that must be there.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
-    Finding::new(decide(context, &at, key, is_required), at, range)
+    let mut rule = decide(context, &at, key, is_required);
+    rule.other_name = OtherName::of(context, &at, key).filter(|_| !matches!(rule.meant, Meant::Secret));
+    let mut explains = None;
+    if let Some(other_name) = &rule.other_name {
+        explains.clone_from(&other_name.explains);
+        if other_name.is_required {
+            rule.severity = Severity::Error;
+        }
+    }
+    let finding = Finding::new(rule, at, range);
+    match explains {
+        Some(place) => finding.instead_of(Scope::CodeAt(Code::MissingField, place)),
+        None => finding,
+    }
 }
 
 /// Returns whether an unknown key is a claim that vanishes.
@@ -155,6 +175,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         // Without it the key that it stands for would be missing.
         may_go: !is_said && !has_name && !is_required,
         meant,
+        other_name: None,
     }
 }
 
@@ -173,8 +194,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         return (Meant::Secret, true);
     }
     // What comes from a merge is put right where it is written: here is only its name.
-    let is_editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
-        && entry.is_some_and(|entry| !entry.key.is_through_alias());
+    let is_editable = mapping.is_some_and(|mapping| is_editable(mapping, key));
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
     let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
     // The form that is most like this one comes first.
@@ -283,11 +303,25 @@ impl Rule for UnknownKey {
         if self.may_go && words.fixes.is_empty() {
             words.fixes.extend(edit::comment_out(site.root, site.at).map(Fix::comment));
         }
-        match self.unchecked_by {
-            Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
+        let words = match self.unchecked_by {
+            Some(dialect) => words.note(ignored_by(dialect)),
+            None => words,
+        };
+        match &self.other_name {
+            Some(other_name) => other_name.words(key, words, site),
             None => words,
         }
     }
+}
+
+/// What happens because of an unknown key that was to be an assertion.
+fn ignored_by(dialect: Dialect) -> String {
+    format!("{} ignores the key, so it checks nothing", dialect.program())
+}
+
+/// Whether the key of a mapping is written there, and not where an alias or a merge leads.
+fn is_editable(mapping: NodeRef<'_>, key: &str) -> bool {
+    !mapping.resolved().is_through_alias() && mapping.entry(key).is_some_and(|entry| !entry.key.is_through_alias())
 }
 
 impl Meant {
@@ -442,27 +476,4 @@ fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
 /// Whether a key of another place is meant: a likeness that far away must be a close one.
 fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
     is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
-}
-
-/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion, `is_sure`
-/// is whether the name means the same beyond doubt.
-pub(crate) fn rename_key(
-    problem: &mut crate::problem::Problem,
-    mapping: crate::document::NodeRef<'_>,
-    field: &shape::Field,
-    dialect: Option<Dialect>,
-    is_sure: bool,
-) {
-    let key = problem.at.last().unwrap_or_default();
-    let is_editable = !mapping.resolved().is_through_alias()
-        && mapping.entry(&key).is_some_and(|entry| !entry.key.is_through_alias());
-    let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_editable, is_sure };
-    let at = Pointer::root().key(&key);
-    let site = Site { root: mapping, at: &at, range: &problem.range };
-    let words = rename.words(&key, Words::new(problem.message.clone()), &site);
-    let words = match dialect {
-        Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
-        None => words,
-    };
-    (problem.note, problem.help, problem.fixes) = (words.note, words.help, words.fixes);
 }

@@ -136,6 +136,10 @@ impl<'d> Context<'d> {
             Wrong::Pattern => invalid_value::wrong_form(self, at),
             Wrong::Other(keyword) => invalid_value::other(self, at, keyword),
         };
+        let finding = match self.file.dialect() {
+            Some(dialect) => dialect.format().explain(self, finding),
+            None => finding,
+        };
         let finding = finding.of_schema();
         if self.file == SpecFile::Settings { invalid_setting::in_settings(finding) } else { finding }
     }
@@ -183,7 +187,7 @@ impl<'d> Context<'d> {
 }
 
 /// Whether an unknown key in a mapping would be a claim that vanishes. `shape` is that of `node`.
-pub(crate) fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
+fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
     let places = std::iter::successors(Some(mapping.clone()), Pointer::parent);
     places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))
 }
