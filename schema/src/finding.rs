@@ -124,6 +124,10 @@ impl Words {
 pub(crate) enum Relation {
     /// A key that excludes the one that is reported.
     KeyHere(String),
+    /// The agent to which a contract hands over.
+    HandsOver(String),
+    /// Another one of which the same is said.
+    Nor(String),
     /// Any other, by its label: "first used here".
     Labelled(&'static str),
 }
@@ -132,6 +136,8 @@ impl Relation {
     fn label(&self) -> String {
         match self {
             Relation::KeyHere(key) => format!("`{key}` is here"),
+            Relation::Nor(name) => format!("nor `{name}`"),
+            Relation::HandsOver(agent) => format!("hands over to `{agent}`"),
             Relation::Labelled(label) => (*label).to_owned(),
         }
     }
@@ -229,13 +235,24 @@ impl Finding {
 
     /// The same with a place in another file that belongs to it.
     pub(crate) fn with_other_file(
-        mut self,
+        self,
         label: &'static str,
         file: OtherFile,
         at: Pointer,
         range: Range<usize>,
     ) -> Finding {
-        self.related.push(Relative { relation: Relation::Labelled(label), at, range, file: Some(file) });
+        self.related_in(file, Relation::Labelled(label), at, range)
+    }
+
+    /// The same by what the other place is.
+    pub(crate) fn related_in(
+        mut self,
+        file: OtherFile,
+        relation: Relation,
+        at: Pointer,
+        range: Range<usize>,
+    ) -> Finding {
+        self.related.push(Relative { relation, at, range, file: Some(file) });
         self
     }
 

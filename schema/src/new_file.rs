@@ -135,7 +135,7 @@ impl Template {
                 };
                 let log_path = Config::default().log_path();
                 let negative: String =
-                    clawspec::lint::negative_scenario(&log_path).map(|line| format!("  {line}\n")).concat();
+                    clawspec::negative_scenario::lines(&log_path).map(|line| format!("  {line}\n")).concat();
                 format!(
                     concat!(
                         "version: \"1.0\"\n",

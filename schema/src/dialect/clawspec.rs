@@ -4,6 +4,7 @@
 //! What a contract may say stands in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the types of
 //! assertions, each of which is one Rust type below [`assertions`].
 
+pub mod agents;
 pub mod assertion;
 pub mod assertions;
 pub mod baselines;
@@ -11,16 +12,25 @@ pub mod claim;
 pub mod config;
 pub mod coverage;
 pub mod drift;
+pub(crate) mod facts;
 pub mod gateway_log;
 pub mod handoff;
+pub(crate) mod ignored_defaults;
 pub mod ledger;
+pub mod ledger_contracts;
 pub mod lint;
+pub(crate) mod log_pattern;
 pub mod lower;
 pub mod measures;
+pub(crate) mod negative_scenario;
+pub(crate) mod paths;
 pub mod pipeline;
 pub mod scenarios;
+pub(crate) mod siblings;
+pub(crate) mod stage_contracts;
 pub mod stages;
 pub mod structure;
+pub(crate) mod target;
 pub mod template;
 pub mod trigger;
 
@@ -63,10 +73,10 @@ impl Format for ClawSpec {
         ActionKind::Trigger
     }
 
-    fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
+    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
-            Definition::Root(file) => lint::report_root(file, node, report),
-            Definition::Item(file, list) => lint::report_item(file, list, node, report),
+            Definition::Root(file) => lint::report_root(file, node, files, report),
+            Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
         }
     }
 
@@ -86,15 +96,15 @@ impl Format for ClawSpec {
         Some(Box::new(lint::item_facts(file, list, item, files)?))
     }
 
-    fn lint_relations(
+    fn report_relations(
         &self,
         file: SpecFile,
         root: NodeRef<'_>,
         items: &[(usize, &Facts)],
         files: &dyn Files,
-        problems: &mut Vec<Problem>,
+        report: &mut Report,
     ) {
-        problems.extend(lint::lint_relations(file, root, &known(items), files));
+        lint::report_relations(file, root, &known(items), files, report);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

@@ -1,5 +1,57 @@
+use crate::{
+    dialect::clawspec::{
+        structure::{self, Failure},
+        target::{Directory, Found},
+    },
+    files::{FileKind, Files},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+};
+
 page! {
     /// `SKILL.md` or `SOUL.md` of a target does not pass the structural checks that ClawSpec makes before it runs anything
     /// of the target.
     "invalid-definition", Warning
+}
+
+/// A definition that does not pass ClawSpec's structural checks. The problem is in another file, so it is reported once where
+/// that is named.
+#[derive(Debug)]
+struct Unstructured {
+    file: String,
+    failures: Vec<Failure>,
+}
+
+/// Looks at the definition of a target.
+pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
+    if target.elsewhere.is_some() || target.found(files) != Found::Target {
+        return;
+    }
+    let file = target.file();
+    let Ok(bytes) = files.read(&file) else { return };
+    let text = String::from_utf8_lossy(&bytes);
+    let failures = if target.definition == "SOUL.md" {
+        structure::soul(&text)
+    } else {
+        let contract = format!("{}/tests/scenarios.yaml", target.wanted);
+        structure::skill(&text, contract == files.place() || files.kind(&contract) == Some(FileKind::File))
+    };
+    if !failures.is_empty() {
+        report.push(target.path.finding(Unstructured { file, failures }));
+    }
+}
+
+impl Rule for Unstructured {
+    fn code(&self) -> Code {
+        Code::InvalidDefinition
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let Unstructured { file, failures } = self;
+        let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
+        let names: Vec<&str> = failures.iter().map(|failure| failure.check).collect();
+        Words::new(format!("`{file}` does not pass ClawSpec's structural checks"))
+            .note(format!("ClawSpec runs nothing of this target; failed checks: {}", names.join(", ")))
+            .help(helps.join("; "))
+    }
 }

@@ -1,4 +1,151 @@
+use crate::{
+    dialect::clawspec::{
+        facts::Items,
+        ledger_contracts::Contracts,
+        lower,
+        negative_scenario,
+        siblings::Sibling,
+    },
+    document::Shape,
+    edit,
+    files::Files,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    spot::Spot,
+    validate::is_damaged,
+};
+
 page! {
     /// No scenario of the target is tagged `negative`. ClawSpec runs nothing without one.
     "missing-negative", Warning
+}
+
+/// No scenario is tagged `negative`.
+#[derive(Debug)]
+struct NoNegative {
+    /// Where the gateway's log is, for a scenario that looks into it.
+    log_path: String,
+}
+
+/// The coverage ledger claims a negative scenario that is not there.
+#[derive(Debug)]
+struct Claimed;
+
+/// The coverage ledger does not claim the negative scenario that is there.
+#[derive(Debug)]
+struct Unclaimed;
+
+/// Looks at the scenarios of a contract, and of others for the same target.
+pub(crate) fn check_relations(
+    root: &Spot<'_>,
+    items: Items<'_>,
+    siblings: &[Sibling],
+    files: &dyn Files,
+    report: &mut Report,
+) {
+    let Some(scenarios) = root.get("scenarios").filter(|list| list.is_list() && !list.is_empty()) else { return };
+    let is_there = items.all().any(|(_, facts)| facts.negative) || siblings.iter().any(Sibling::has_negative);
+    if !is_there && root.node.document().is_intact() && !is_damaged(root.node) {
+        report.push(scenarios.head_finding(NoNegative { log_path: lower::settings(files).log_path() }));
+    }
+}
+
+/// Looks at an entry of the coverage ledger: `coverage.negative` says what the contract holds.
+pub(crate) fn check_entry(item: &Spot<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
+    let Some(contract) = contracts.of(item.get("contracts").as_ref()) else { return };
+    let claimed = item.find(&["coverage", "negative"]);
+    match (claimed.as_ref().and_then(Spot::bool), contract.has_negative) {
+        (Some(true), false) => report.push(claimed.as_ref().unwrap_or(item).finding(Claimed)),
+        (Some(false) | None, true) => report.push(claimed.as_ref().unwrap_or(item).head_finding(Unclaimed)),
+        (Some(true), true) | (Some(false) | None, false) => {}
+    }
+}
+
+/// Words in the name of a scenario that shows what a target refuses.
+const WORDS: [&str; 14] = [
+    "negative", "refuse", "reject", "deny", "denie", "invalid", "missing", "fail", "forbid", "block", "unauth",
+    "wrong", "error", "abort",
+];
+
+/// The fixes: a tag for the scenario that is one, or a new scenario.
+fn cures(scenarios: &Spot<'_>, log_path: &str) -> Vec<Fix> {
+    let looks = |scenario: &Spot<'_>| {
+        let name = scenario.get("name").and_then(|name| name.text()).unwrap_or_default().to_lowercase();
+        WORDS.iter().any(|word| name.contains(word))
+    };
+    let items = scenarios.items();
+    let tagged = items.iter().filter(|scenario| looks(scenario)).take(3).enumerate().filter_map(|(index, scenario)| {
+        let edits = tag(scenario)?;
+        let title = format!("tag `{}` as `negative`", scenario.get("name")?.text()?);
+        Some(if index == 0 { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) })
+    });
+    let mut fixes: Vec<Fix> = tagged.collect();
+    let lines = negative_scenario::lines(log_path);
+    let is_taken = items.iter().any(|item| item.get("name").is_some_and(|name| name.text() == Some("refuses")));
+    let edits = edit::lines_at_end(scenarios.node, &lines).filter(|_| !is_taken);
+    fixes.extend(edits.map(|edits| Fix::suggestion("add a negative scenario, and fill it in", edits)));
+    fixes
+}
+
+/// The first tag that is `negative` but for its capitals.
+fn capital<'d>(scenarios: &Spot<'d>) -> Option<Spot<'d>> {
+    let items = scenarios.items().into_iter();
+    let mut tags = items.filter_map(|scenario| scenario.get("tags")).flat_map(|tags| tags.items());
+    tags.find(|tag| tag.text().is_some_and(|text| text.eq_ignore_ascii_case("negative")))
+}
+
+/// The edits that tag a scenario.
+fn tag(scenario: &Spot<'_>) -> Option<Vec<Edit>> {
+    let Some(tags) = scenario.get("tags") else {
+        return scenario.with_behind("name", &[("tags", "[negative]".to_owned())]);
+    };
+    match tags.node.shape() {
+        Shape::Sequence => edit::item_at_end(tags.node, "negative"),
+        Shape::Mapping | Shape::Scalar | Shape::Dangling => None,
+    }
+}
+
+impl Rule for NoNegative {
+    fn code(&self) -> Code {
+        Code::MissingNegative
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words::new("no scenario is tagged `negative`")
+            .note("ClawSpec refuses to run a target without one, and every other target that is selected with it");
+        let Some(scenarios) = site.spot() else { return words };
+        match capital(&scenarios) {
+            Some(tag) => {
+                let written = tag.text().unwrap_or_default();
+                let help = format!("change the tag `{written}` to `negative`: ClawSpec compares capitals, too");
+                let edits = tag.replaced("negative");
+                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+            }
+            None => words.fix(cures(&scenarios, &self.log_path)),
+        }
+    }
+}
+
+impl Rule for Claimed {
+    fn code(&self) -> Code {
+        Code::MissingNegative
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the contract has no scenario that is tagged `negative`")
+    }
+}
+
+impl Rule for Unclaimed {
+    fn code(&self) -> Code {
+        Code::MissingNegative
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Information
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the contract has a scenario that is tagged `negative`").help("write `negative: true`")
+    }
 }

@@ -1,4 +1,82 @@
+use crate::{
+    dialect::clawspec::target::{Directory, Found, Target, change_to, is_defined},
+    files::Files,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Fix},
+    shape::scalar,
+    spot::Spot,
+};
+
 page! {
     /// A contract whose target is not the directory that it is in.
     "target-mismatch", Warning
+}
+
+/// A path that is not relative to the root: the target is not found by it.
+#[derive(Debug)]
+struct Outside {
+    path: String,
+    /// The directory that the contract tests by its place.
+    here: Option<String>,
+}
+
+/// Another directory than the one that the file is in.
+#[derive(Debug)]
+struct Elsewhere {
+    key: &'static str,
+    wanted: String,
+    here: String,
+    /// Whether the directory that the file is in has a definition.
+    is_defined: bool,
+}
+
+/// Looks at the target of a scenario contract.
+pub(crate) fn check(target: &Target<'_>, files: &dyn Files, report: &mut Report) {
+    match target {
+        Target::Outside(path, here) => {
+            let text = path.text().unwrap_or_default();
+            report.push(path.finding(Outside { path: text.to_owned(), here: here.clone() }));
+        }
+        Target::Below(directory) => {
+            let Directory { path, key, wanted, elsewhere, .. } = directory;
+            if let Some(here) = elsewhere
+                && directory.found(files) == Found::Target
+            {
+                let is_defined = is_defined(here, files);
+                report.push(path.finding(Elsewhere { key, wanted: wanted.clone(), here: here.clone(), is_defined }));
+            }
+        }
+    }
+}
+
+impl Rule for Outside {
+    fn code(&self) -> Code {
+        Code::TargetMismatch
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let Outside { path, here } = self;
+        let words = Words::new(format!("`{path}` is not relative to the root of the workspace"))
+            .note("ClawSpec finds scenarios by this text")
+            .help("write it as `skills/name`");
+        let to_here = |here: &String| {
+            let edits = site.spot()?.replaced(scalar(here))?;
+            Some(Fix::guess(format!("change it to `{here}`"), edits))
+        };
+        words.mend(here.as_ref().and_then(to_here))
+    }
+}
+
+impl Rule for Elsewhere {
+    fn code(&self) -> Code {
+        Code::TargetMismatch
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let Elsewhere { key, wanted, here, is_defined } = self;
+        let fix = site.spot().and_then(|path: Spot<'_>| change_to(&path, key, here, *is_defined));
+        Words::new("`target.path` names another directory than the one that this file is in")
+            .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`; the file is in `{here}`"))
+            .fix(fix)
+    }
 }

@@ -22,6 +22,7 @@ use other_name::OtherName;
 
 use super::pasted_secret;
 
+pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 mod other_name;
 

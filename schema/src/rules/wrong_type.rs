@@ -10,6 +10,7 @@ use super::unquoted_template;
 
 pub(crate) mod absent_value;
 pub(crate) mod assertion_form;
+pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 pub(crate) mod glued;
 

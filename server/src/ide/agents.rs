@@ -1,7 +1,7 @@
 //! Agents as the directories of the workspace define them.
 
 use speclens_schema::{
-    dialect::clawspec::lint::agents::{self, Standing},
+    dialect::clawspec::agents::{self, Standing},
     files::Files,
 };
 

@@ -272,7 +272,7 @@ where
         SpecFile::ClawSpecBaselines => Some(beside(place)),
         SpecFile::ClawSpecLedger => {
             let item = around().find(|node| node.get("contracts").is_some())?;
-            clawspec::lint::contract_of(item, place)
+            clawspec::ledger_contracts::contract_of(item, place)
         }
         SpecFile::ClawSpecScenarios
         | SpecFile::ClawSpecHandoff

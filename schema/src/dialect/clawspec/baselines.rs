@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measures::Metric;
-use crate::{shape::scalar, words::Name};
+use super::{measures::Metric, paths::is_placed};
+use crate::{dialect::ScalarRules, document::Document, files::Files, shape::scalar, words::Name};
 
 /// The ClawSpec baselines of a target: `tests/baselines.yaml`.
 ///
@@ -193,4 +193,14 @@ mod tests {
             "version: \"1.0\"\nbaselines: {}\n"
         );
     }
+}
+
+/// The names of the scenarios in the contract that stands beside the baselines.
+pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
+    let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
+    let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };
+    let bytes = if is_placed(files) { files.read(&path).ok()? } else { return None };
+    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
+    let list = document.root()?.get("scenarios")?;
+    Some(list.items().filter_map(|scenario| Some(scenario.get("name")?.as_str()?.to_owned())).collect())
 }

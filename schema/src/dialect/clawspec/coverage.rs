@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lint::ledger::{Contracts, base, joined};
+use super::ledger_contracts::{Contracts, base, joined};
 use crate::{
     document::{Document, Pointer},
     files::{FileKind, Files},

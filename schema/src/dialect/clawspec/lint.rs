@@ -6,27 +6,15 @@
 //! [`lint_item`] and [`lint_root`] get what validation found, too: where they know better what was meant, they say it in
 //! place of a bare "unknown key".
 
-pub mod agents;
 mod around;
 mod assertions;
-mod baselines;
-mod clashes;
 mod contracts;
 mod effect;
-mod facts;
-pub(super) mod files;
 mod keys;
-pub(super) mod ledger;
-mod negative;
-mod patterns;
-pub(super) mod pipeline;
+mod pipeline;
 mod reading;
-mod relations;
-mod replaced;
 mod scalars;
 mod shapes;
-mod siblings;
-mod stale;
 mod target;
 mod traps;
 mod type_keys;
@@ -38,28 +26,71 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Problem, by_item},
-    rules::{missing_variable, pasted_secret, template_in_name, unquoted_template},
+    rules::{
+        contradiction, duplicate_name, invalid_definition, invalid_pattern, invalid_value, missing_field, missing_file,
+        missing_negative, missing_variable, no_effect, out_of_range, pasted_secret, suspicious_pattern,
+        target_mismatch, template_in_name, unchecked, unknown_key, unknown_reference, unquoted_template,
+        upstream_differs, vacuous_claim, wrong_type,
+    },
     spot::Spot,
     validate::{Definition, is_damaged},
 };
 
 use around::Around;
 
-pub use facts::{ItemFacts, Named};
-pub use ledger::contract_of;
-pub(crate) use negative::scenario as negative_scenario;
+use super::{
+    facts::{self, ItemFacts, Items},
+    ledger_contracts::{self, Contracts},
+    log_pattern::LogPattern,
+    paths, siblings,
+    stage_contracts::NamedContract,
+    target::{Directory, Target},
+};
 
 /// Reports what is wrong outside of the items. Pointers and ranges are absolute.
-pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report) {
+pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let root = &Spot::root(root);
     match file {
-        SpecFile::ClawSpecScenarios => report_texts(file, root, &["scenarios"], report),
-        SpecFile::ClawSpecHandoff => report_texts(file, root, &[], report),
-        SpecFile::ClawSpecPipeline => report_texts(file, root, &["stages", "pipeline_health"], report),
-        SpecFile::ClawSpec => pasted_secret::clawspec::check_settings(root, report),
-        SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines
-        | SpecFile::KindLm
+        SpecFile::ClawSpecScenarios => {
+            report_texts(file, root, &["scenarios"], report);
+            if let Some(target) = Target::of_scenarios(root, files) {
+                target_mismatch::check(&target, files, report);
+                if let Target::Below(directory) = &target {
+                    report_directory(directory, files, report);
+                }
+            }
+        }
+        SpecFile::ClawSpecHandoff => {
+            report_texts(file, root, &[], report);
+            duplicate_name::clawspec::check_handoff(root, report);
+            invalid_value::clawspec::check_handoff(root, report);
+            unchecked::clawspec::check_handoff(root, files, report);
+            for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
+                unknown_reference::clawspec::check_agent(&agent, files, report);
+            }
+            for phase in ["pre_delegation", "post_delegation"] {
+                report_assertions(root.find(&["assertions", phase]), files, report);
+            }
+        }
+        SpecFile::ClawSpecPipeline => {
+            report_texts(file, root, &["stages", "pipeline_health"], report);
+            if let Some(directory) = Directory::of_pipeline(root, files) {
+                report_directory(&directory, files, report);
+            }
+            for phase in ["deterministic", "semantic"] {
+                report_assertions(root.find(&["final_assertions", phase]), files, report);
+            }
+        }
+        SpecFile::ClawSpecLedger => report_ledger(root, files, report),
+        SpecFile::ClawSpecBaselines => report_baselines(root, files, report),
+        SpecFile::ClawSpec => {
+            pasted_secret::clawspec::check_settings(root, report);
+            missing_file::clawspec::check_settings(root, files, report);
+            no_effect::clawspec::check_settings(root, report);
+            invalid_value::clawspec::check_settings(root, report);
+            vacuous_claim::clawspec::check_settings(root, report);
+        }
+        SpecFile::KindLm
         | SpecFile::Settings
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
@@ -68,16 +99,116 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report
     }
 }
 
+/// The directory that a contract names as its target.
+fn report_directory(directory: &Directory<'_>, files: &dyn Files, report: &mut Report) {
+    missing_file::clawspec::check_target(directory, files, report);
+    invalid_definition::check_target(directory, files, report);
+}
+
+fn report_ledger(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    let base = ledger_contracts::base(files.place());
+    let entries = ledger_contracts::entries(root);
+    let mut contracts = Contracts::new(base, files);
+    duplicate_name::clawspec::check_ledger(&entries, report);
+    for item in &entries {
+        unknown_key::clawspec::check_entry(item, report);
+        if paths::is_placed(files) {
+            missing_file::clawspec::check_entry(item, base, files, report);
+            missing_field::clawspec::check_entry(item, report);
+            missing_negative::check_entry(item, &mut contracts, report);
+            unknown_reference::clawspec::check_entry(item, &mut contracts, report);
+        }
+    }
+}
+
+fn report_baselines(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    let baselines = root.get("baselines").filter(Spot::is_mapping).map(|it| it.entries()).unwrap_or_default();
+    unknown_reference::clawspec::check_baselines(&baselines, files, report);
+    for (_, baseline) in &baselines {
+        invalid_value::clawspec::check_baseline(baseline, report);
+        out_of_range::clawspec::check_baseline(baseline, report);
+        contradiction::clawspec::check_baseline(baseline, report);
+    }
+}
+
 /// Reports what is wrong in one item of a top-level list. Pointers are relative to it, ranges as the nodes give them.
-pub(crate) fn report_item(file: SpecFile, list: &str, item: NodeRef<'_>, report: &mut Report) {
+pub(crate) fn report_item(file: SpecFile, list: &str, item: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let item = &Spot::root(item);
     match (file, list) {
         (SpecFile::ClawSpecScenarios, "scenarios") => {
             template_in_name::check_scenario(item, report);
             report_texts(file, item, &[], report);
+            for phase in ["given", "then"] {
+                report_assertions(item.get(phase), files, report);
+            }
         }
-        (SpecFile::ClawSpecPipeline, "stages" | "pipeline_health") => report_texts(file, item, &[], report),
+        (SpecFile::ClawSpecPipeline, "stages") => {
+            report_texts(file, item, &[], report);
+            if let Some(agent) = item.get("agent") {
+                unknown_reference::clawspec::check_agent(&agent, files, report);
+            }
+        }
+        (SpecFile::ClawSpecPipeline, "pipeline_health") => report_texts(file, item, &[], report),
         _ => {}
+    }
+}
+
+/// The assertions of a list.
+fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Report) {
+    let Some(list) = list.filter(Spot::is_list) else { return };
+    contradiction::clawspec::check_assertions(&list, report);
+    for assertion in &list.items() {
+        missing_file::clawspec::check_assertion(assertion, files, report);
+        unknown_reference::clawspec::check_assertion(assertion, files, report);
+        if let Some(pattern) = LogPattern::of(assertion) {
+            invalid_pattern::clawspec::check_pattern(&pattern, report);
+            suspicious_pattern::clawspec::check_pattern(&pattern, report);
+        }
+    }
+}
+
+/// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
+/// absolute.
+pub(crate) fn report_relations(
+    file: SpecFile,
+    root: NodeRef<'_>,
+    items: &[(usize, &ItemFacts)],
+    files: &dyn Files,
+    report: &mut Report,
+) {
+    let root = &Spot::root(root);
+    match file {
+        SpecFile::ClawSpecScenarios => {
+            let scenarios = Items::new("scenarios", items);
+            let siblings = siblings::of_target(root, files);
+            duplicate_name::clawspec::check_items(scenarios, "scenario", report);
+            duplicate_name::clawspec::check_siblings(root, scenarios, &siblings, report);
+            vacuous_claim::clawspec::check_relations(scenarios, report);
+            upstream_differs::clawspec::check_discovery(root, files, report);
+            upstream_differs::clawspec::check_defaults(root, scenarios, report);
+            no_effect::clawspec::check_params(root, scenarios, report);
+            no_effect::clawspec::check_defaults(root, scenarios, report);
+            wrong_type::clawspec::check_params(root, scenarios, report);
+            missing_negative::check_relations(root, scenarios, &siblings, files, report);
+        }
+        SpecFile::ClawSpecPipeline => {
+            let stages = Items::new("stages", items);
+            duplicate_name::clawspec::check_items(stages, "stage", report);
+            for contract in stages.all().filter_map(|(index, stage)| NamedContract::of(index, stage, files)) {
+                missing_file::clawspec::check_stage(&contract, stages, files, report);
+                contradiction::clawspec::check_stage(&contract, stages, files, report);
+            }
+        }
+        SpecFile::ClawSpecHandoff
+        | SpecFile::ClawSpec
+        | SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::KindLm
+        | SpecFile::Settings
+        | SpecFile::CliBench
+        | SpecFile::CliBenchTasks
+        | SpecFile::Script
+        | SpecFile::Gateway => {}
     }
 }
 
@@ -97,15 +228,11 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
             contracts::lint_unknown(&root, problems);
             contracts::lint_meta(&root, problems);
             target::lint(&root, files, problems);
-            files::lint_target(&root, files, problems);
         }
         SpecFile::ClawSpecHandoff => {
             contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
-            contracts::lint_handoff(&root, files, problems);
-            for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
-                agents::lint(&agent, files, problems);
-            }
+            contracts::lint_handoff(&root, problems);
             for phase in ["pre_delegation", "post_delegation"] {
                 lint_assertions(&root, root.find(&["assertions", phase]), files, problems);
             }
@@ -118,10 +245,10 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
                 lint_assertions(&root, root.find(&["final_assertions", phase]), files, problems);
             }
         }
-        SpecFile::ClawSpecLedger => ledger::lint(&root, files, problems),
-        SpecFile::ClawSpecBaselines => baselines::lint(&root, files, problems),
-        SpecFile::ClawSpec => contracts::lint_settings(&root, files, problems),
-        SpecFile::KindLm
+        SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::ClawSpec
+        | SpecFile::KindLm
         | SpecFile::Settings
         | SpecFile::CliBench
         | SpecFile::CliBenchTasks
@@ -157,9 +284,6 @@ pub fn lint_item(
         }
         (SpecFile::ClawSpecPipeline, "stages") => {
             contracts::lint_unknown(&item, problems);
-            if let Some(agent) = item.get("agent") {
-                agents::lint(&agent, files, problems);
-            }
         }
         (SpecFile::ClawSpecPipeline, "pipeline_health") => {
             contracts::lint_unknown(&item, problems);
@@ -186,7 +310,6 @@ fn lint_types(around: &Spot<'_>, list: &Spot<'_>, problems: &mut Vec<Problem>) {
 fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(list) = list.filter(Spot::is_list) else { return };
     let before = list.at.last().is_some_and(|key| key == "given");
-    clashes::lint(&list, problems);
     let around = &Around::new(around, problems);
     // Each gets what was found in it alone: of both there may be thousands.
     let mut known = by_item(&list.at, problems);
@@ -199,10 +322,7 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
             types::lint(around, &assertion, &mut found);
             keys::lint(&assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);
-            patterns::lint(&assertion, &mut found);
             traps::lint(&assertion, before, files, &mut found);
-            files::lint_assertion(&assertion, files, &mut found);
-            agents::lint_assertion(&assertion, files, &mut found);
             scalars::lint(&assertion, &mut found);
             scalars::lint_quotes(&assertion, &mut found);
         } else {
@@ -220,31 +340,4 @@ pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, _files:
         (SpecFile::ClawSpecScenarios, "scenarios") | (SpecFile::ClawSpecPipeline, "stages") => Some(facts::of(item)),
         _ => None,
     }
-}
-
-/// What is wrong between items and sections. Each item comes with the byte where its node begins; all
-/// problems are absolute.
-pub fn lint_relations(
-    file: SpecFile,
-    root: NodeRef<'_>,
-    items: &[(usize, &ItemFacts)],
-    files: &dyn Files,
-) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let root = Spot::root(root);
-    match file {
-        SpecFile::ClawSpecScenarios => relations::lint_scenarios(&root, items, files, &mut problems),
-        SpecFile::ClawSpecPipeline => relations::lint_stages(&root, items, files, &mut problems),
-        SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines
-        | SpecFile::KindLm
-        | SpecFile::Settings
-        | SpecFile::CliBench
-        | SpecFile::CliBenchTasks
-        | SpecFile::Script
-        | SpecFile::Gateway => {}
-    }
-    problems
 }

@@ -16,7 +16,7 @@ use super::{
     config::Config,
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
-    lint::files::below_root,
+    paths::below_root,
     pipeline::handoff_base,
     scenarios::{Regression, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},

@@ -12,7 +12,7 @@ pub use agent::{agent_id, agent_of_workspace, run_of};
 pub use reply::{Reply, reply};
 
 use super::{
-    lint::files::below_root,
+    paths::below_root,
     template::{NoValue, expand},
 };
 use crate::{

@@ -1,48 +1,11 @@
 //! Keys that do nothing, or that the original refuses.
 
 use crate::{
-    edit,
-    problem::{Code, Fix, Problem, Severity},
+    problem::{Code, Problem, Severity},
     spot::Spot,
 };
 
-use super::{ItemFacts, types::rejected};
-
-/// `defaults`: ClawSpec checks and never uses it.
-pub(super) fn lint_defaults(root: &Spot<'_>, scenarios: &[(usize, &ItemFacts)], problems: &mut Vec<Problem>) {
-    let Some(defaults) = root.get("defaults").filter(|defaults| defaults.is_mapping() && !defaults.is_empty()) else {
-        return;
-    };
-    if ["timeout", "test_mode", "poll_interval"].iter().all(|key| defaults.get(key).is_none()) {
-        return;
-    }
-    let message = "ClawSpec ignores `defaults`";
-    let counts_here = ["timeout", "poll_interval"].iter().any(|key| defaults.get(key).is_some());
-    let mut problem = match counts_here {
-        true => defaults.head_problem(Code::UpstreamDiffers, message).with_note(
-            "speclens waits up to `timeout` seconds for the end of a run, and looks every `poll_interval` seconds",
-        ),
-        false => {
-            let mut problem = defaults.head_problem(Code::NoEffect, message);
-            problem.fixes.extend(edit::comment_out(root.node, &defaults.at).map(Fix::comment));
-            problem
-        }
-    };
-    problem.help = left_to_do(root, &defaults, scenarios);
-    problems.push(problem);
-}
-
-/// What `defaults` asks for and the scenarios do not say themselves. Agents get no parameters.
-fn left_to_do(root: &Spot<'_>, defaults: &Spot<'_>, scenarios: &[(usize, &ItemFacts)]) -> Option<String> {
-    let is_agent = root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent"));
-    let wait = defaults.get("timeout").is_some() && !scenarios.iter().any(|(_, facts)| facts.has_timeout);
-    let mode =
-        defaults.get("test_mode").is_some() && !is_agent && !scenarios.iter().all(|(_, facts)| facts.has_test_mode);
-    let wait = wait.then_some("set `timeout` on each assertion that has to wait for a file");
-    let mode = mode.then_some("set `test_mode` under `when.params` of each scenario");
-    let parts: Vec<&str> = wait.into_iter().chain(mode).collect();
-    (!parts.is_empty()).then(|| parts.join(", and "))
-}
+use super::types::rejected;
 
 /// Blocks that the schema of ClawSpec does not know.
 pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {

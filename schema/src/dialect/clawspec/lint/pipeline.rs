@@ -4,7 +4,7 @@ use crate::{
     dialect::clawspec::stages::Condition,
     document::Pointer,
     edit,
-    files::{FileKind, Files},
+    files::Files,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
     shape::scalar,
@@ -13,7 +13,7 @@ use crate::{
     words::nearest,
 };
 
-use super::files as paths;
+use crate::dialect::clawspec::paths;
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     if let Some(path) = crate::kind::target_of(files.place()).filter(|_| paths::is_placed(files)) {
@@ -28,15 +28,6 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     lint_vacuous(root, problems);
     lint_report(root, problems);
     comment_unknown(root, problems);
-    if let Some(path) = root.find(&["pipeline", "skill_path"])
-        && paths::is_placed(files)
-        && let Some(wanted) = path.text().and_then(paths::below_root)
-    {
-        let target = paths::Target { path: &path, key: "pipeline.skill_path", wanted: &wanted, definition: "SKILL.md" };
-        if !paths::lint_definition(&target, files, problems) {
-            paths::lint_structure(&target, files, problems);
-        }
-    }
 }
 
 fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -180,12 +171,4 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
         None => problem.with_help(format!("write {forms}, or turn it into a comment")),
     };
     problems.push(problem);
-}
-
-/// What is at a handoff contract's path.
-pub(super) fn handoff_kind(base: &str, path: &str, files: &dyn Files) -> Option<(String, Option<FileKind>)> {
-    let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
-    let wanted = paths::below_root(&joined)?;
-    let kind = files.kind(&wanted);
-    Some((wanted, kind))
 }

@@ -11,7 +11,7 @@ use crate::{
     validate::insert_known,
 };
 
-use super::files::is_placed;
+use crate::dialect::clawspec::paths::is_placed;
 
 /// The cures of a missing `target`, or of what is missing in it.
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem]) {

@@ -12,7 +12,7 @@ use crate::{
     words::listed,
 };
 
-use super::files as paths;
+use crate::dialect::clawspec::paths;
 
 /// `before`: whether it stands among the preconditions.
 pub(super) fn lint(assertion: &Spot<'_>, before: bool, files: &dyn Files, problems: &mut Vec<Problem>) {

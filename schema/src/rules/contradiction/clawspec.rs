@@ -1,11 +1,89 @@
-//! Claims of one scenario that cannot hold together.
+//! Statements of ClawSpec's files that cannot hold together.
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use crate::{
-    problem::{Code, Problem},
+    dialect::clawspec::{
+        agents::{self, Standing},
+        facts::Items,
+        stage_contracts::{Lead, NamedContract},
+    },
+    files::Files,
+    finding::{Finding, Relation, Report, Rule, Site, Words},
+    problem::{Code, Fix, OtherFile},
+    shape::scalar,
     spot::Spot,
 };
+
+/// A lower measure that is greater than a higher one.
+#[derive(Debug)]
+struct Measures {
+    metric: String,
+    low: &'static str,
+    high: &'static str,
+}
+
+/// A stage whose contract hands over to another agent.
+#[derive(Debug)]
+struct OtherAgent {
+    stage: String,
+    contract: String,
+}
+
+/// Another value of a place of which there is only one.
+#[derive(Debug)]
+struct OtherValue(String);
+
+/// The opposite of another assertion.
+#[derive(Debug)]
+struct Opposite(String);
+
+/// A tool that must be called and is not allowed.
+#[derive(Debug)]
+struct NotAllowed(String);
+
+/// Looks at the measures of a baseline.
+pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+    const ORDER: [&str; 4] = ["min", "p50", "p95", "max"];
+    for (metric, distribution) in baseline.get("metrics").map(|it| it.entries()).unwrap_or_default() {
+        let value = |key: &&'static str| {
+            let place = distribution.get(key)?;
+            Some((*key, place.number()?, place))
+        };
+        let values: Vec<(&'static str, f64, Spot<'_>)> = ORDER.iter().filter_map(value).collect();
+        for pair in values.windows(2) {
+            if let [(low, less, place), (high, more, _)] = pair
+                && less > more
+            {
+                report.push(place.finding(Measures { metric: metric.clone(), low, high }));
+            }
+        }
+    }
+}
+
+/// Looks at the handoff contract that a stage names.
+pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
+    let Lead::Found { path, bytes, document } = &contract.lead else { return };
+    let to = document.root().and_then(|root| Spot::root(root).find(&["handoff", "to"]));
+    let (Some(agent), Some((to, other))) =
+        (&contract.stage.agent, to.and_then(|to| Some((to.clone(), to.text()?))))
+    else {
+        return;
+    };
+    let own = agent.name.as_str();
+    let is_settled = [own, other].iter().all(|name| !name.trim().is_empty() && !name.contains("{{"));
+    let is_misspelt = |name: &str| matches!(agents::standing(name, files), Standing::Misspelt(_));
+    // A slip of the keys is reported where it is.
+    if !is_settled || agents::is_same(own, other) || is_misspelt(own) || is_misspelt(other) {
+        return;
+    }
+    let (at, range) = stages.place(contract.index, agent);
+    let file = OtherFile { path: path.clone(), bytes: Arc::clone(bytes) };
+    let finding = Finding::new(OtherAgent { stage: own.to_owned(), contract: other.to_owned() }, at, range);
+    report.push(finding.related_in(file, Relation::HandsOver(other.to_owned()), to.at.clone(), to.range()));
+}
 
 /// What a claim says of something.
 struct Said<'d> {
@@ -45,7 +123,8 @@ fn has_wildcard(assertion: &Spot<'_>) -> bool {
     path.as_ref().and_then(Spot::text).is_some_and(|path| path.contains(['*', '?', '[']))
 }
 
-pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
+/// Looks at the assertions of a list.
+pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
     let mut said: Vec<Said<'_>> = Vec::new();
     let mut values: Vec<(String, String, Spot<'_>)> = Vec::new();
     let mut allowed: Vec<(Vec<String>, Spot<'_>)> = Vec::new();
@@ -54,9 +133,7 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
         if let Some(value) = value_of(&assertion, kind.text().unwrap_or_default()) {
             match values.iter().find(|(about, other, _)| *about == value.0 && *other != value.1) {
                 Some((_, other, spot)) => {
-                    let message = format!("another assertion expects `{other}` of the same place");
-                    let problem = value.2.problem(Code::Contradiction, message);
-                    problems.push(problem.with_related("the other claim", spot.at.clone(), spot.range()));
+                    report.push(value.2.finding(OtherValue(other.clone())).with("the other claim", spot));
                 }
                 None => values.push(value),
             }
@@ -106,15 +183,68 @@ pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
         let (_, last) =
             if denied.spot.range().start < other.spot.range().start { (denied, other) } else { (other, denied) };
         let first = if std::ptr::eq(last, other) { denied } else { other };
-        let message = format!("another assertion says the opposite of `{}`", denied.name);
-        let problem = last.spot.problem(Code::Contradiction, message);
-        problems.push(problem.with_related("the other claim", first.spot.at.clone(), first.spot.range()));
+        report.push(last.spot.finding(Opposite(denied.name.clone())).with("the other claim", &first.spot));
     }
     for called in said.iter().filter(|it| it.holds && it.about == "call") {
         if let Some((_, tools)) = allowed.iter().find(|(names, _)| !names.contains(&called.name)) {
-            let message = format!("`{}` must be called, and is not one of the allowed tools", called.name);
-            let problem = called.spot.problem(Code::Contradiction, message);
-            problems.push(problem.with_related("the tools that are allowed", tools.at.clone(), tools.range()));
+            let finding = called.spot.finding(NotAllowed(called.name.clone()));
+            report.push(finding.with("the tools that are allowed", tools));
         }
+    }
+}
+
+impl Rule for Measures {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let Measures { metric, low, high } = self;
+        Words::new(format!("`{low}` of `{metric}` is greater than `{high}`: these are no measures of the same runs"))
+    }
+}
+
+impl Rule for OtherAgent {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let OtherAgent { stage, contract } = self;
+        let help = format!("change it to `{contract}`");
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(contract)));
+        Words::new(format!("the agent of the stage is `{stage}`, and its contract hands over to `{contract}`"))
+            .fix(edits.map(|edits| Fix::guess(&help, edits)))
+            .help(help)
+    }
+}
+
+impl Rule for OtherValue {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("another assertion expects `{}` of the same place", self.0))
+    }
+}
+
+impl Rule for Opposite {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("another assertion says the opposite of `{}`", self.0))
+    }
+}
+
+impl Rule for NotAllowed {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` must be called, and is not one of the allowed tools", self.0))
     }
 }

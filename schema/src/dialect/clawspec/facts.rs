@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
-    problem::Edit,
     spot::Spot,
 };
 
@@ -17,6 +16,37 @@ pub struct Named {
     pub at: Pointer,
     /// Its bytes, counted from the item's first byte.
     pub range: Range<usize>,
+}
+
+/// The items of a list of a document: the byte where each begins, and what it says.
+#[derive(Clone, Copy)]
+pub(crate) struct Items<'f> {
+    list: &'static str,
+    items: &'f [(usize, &'f ItemFacts)],
+}
+
+impl<'f> Items<'f> {
+    /// The items of the list with this key.
+    pub(crate) fn new(list: &'static str, items: &'f [(usize, &'f ItemFacts)]) -> Items<'f> {
+        Items { list, items }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(self) -> usize {
+        self.items.len()
+    }
+
+    /// Each with its number.
+    pub(crate) fn all(self) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
+        self.items.iter().enumerate().map(|(index, (_, facts))| (index, *facts))
+    }
+
+    /// Where a name in the item with this number is.
+    pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
+        let start = self.items[index].0;
+        let at = Pointer::root().key(self.list).index(index).join(&named.at);
+        (at, named.range.start + start..named.range.end + start)
+    }
 }
 
 /// What an item says that matters to others.
@@ -49,8 +79,6 @@ pub struct Expected {
     pub path: Named,
     /// Whether a file of any time will do.
     pub may_be_old: bool,
-    /// Asks for a file of this run. Its bytes are counted from the item's first byte.
-    pub ask_for_new: Option<Vec<Edit>>,
 }
 
 /// Parameters of a scenario.
@@ -63,7 +91,7 @@ pub struct Params {
 }
 
 /// The facts of a scenario or a stage.
-pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
+pub(crate) fn of(item: NodeRef<'_>) -> ItemFacts {
     let start = item.range().start;
     let item = Spot::root(item);
     let placed = |name: &str, at: &Pointer, range: Range<usize>| Named {
@@ -101,22 +129,10 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
             .map(|(assertion, path, text)| Expected {
                 path: placed(text, &path.at, path.range()),
                 may_be_old: assertion.get("updated_after").is_none(),
-                ask_for_new: ask_for_new(&assertion).map(|edits| {
-                    let relative = |edit: Edit| {
-                        let range = edit.range.start.saturating_sub(start)..edit.range.end.saturating_sub(start);
-                        Edit::new(range, edit.text)
-                    };
-                    edits.into_iter().map(relative).collect()
-                }),
             })
             .collect(),
         absent: paths_of(&item, "given", &["file_absent"]).map(|(_, _, text)| text.to_owned()).collect(),
     }
-}
-
-/// Adds to an assertion that its file is of this run.
-fn ask_for_new(assertion: &Spot<'_>) -> Option<Vec<Edit>> {
-    assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
 }
 
 /// The assertions of a list that have one of these types, each with its path.

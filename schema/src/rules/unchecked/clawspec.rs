@@ -5,14 +5,31 @@ use crate::{
     dialect::clawspec::lower::settings,
     edit,
     files::Files,
-    problem::{Code, Edit, Fix, Problem},
+    finding::{Finding, Relation, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix},
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
+    words::all_of,
 };
 
-/// What happens to each of them.
-const NOTE: &str = "ClawSpec derives no check from the rest of a contract that has `assertions`";
+/// Something of a handoff contract that nothing checks.
+#[derive(Debug)]
+struct Underived {
+    what: What,
+    /// The edits that add the check.
+    edits: Option<Vec<Edit>>,
+}
+
+/// What nothing checks.
+#[derive(Debug)]
+enum What {
+    Delegation { caller: String, callee: String },
+    Artifact(String),
+    /// Sections of an artifact, and whether an assertion lists others of it.
+    Sections { names: Vec<String>, is_listed: bool },
+    Tool(String),
+}
 
 /// The assertions that are written, and what they are to cover.
 struct Written<'d> {
@@ -51,16 +68,8 @@ fn text(spot: &Spot<'_>, key: &str) -> Option<String> {
     spot.get(key)?.text().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// A problem with what nothing checks any more.
-fn unchecked(spot: &Spot<'_>, message: String, help: &str, edits: Option<Vec<Edit>>) -> Problem {
-    let problem = spot.problem(Code::Unchecked, message).with_note(NOTE).with_help(help);
-    match edits {
-        Some(edits) => problem.with_fix(Fix::guess(help, edits)),
-        None => problem,
-    }
-}
-
-pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+/// Looks at what a handoff contract asks for beside its `assertions`.
+pub(crate) fn check_handoff(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     let Some(claims) = root.get("assertions") else { return };
     let list = |key: &str| claims.get(key).filter(Spot::is_list);
     let log_path = settings(files).log_path();
@@ -68,17 +77,17 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
     if written.all().next().is_none() {
         return;
     }
-    lint_delegation(root, &written, problems);
+    check_delegation(root, &written, report);
     let produces = |key: &str| root.find(&["callee_produces", key]).map(|list| list.items()).unwrap_or_default();
     for artifact in produces("required_artifacts") {
-        lint_artifact(&artifact, &written, problems);
+        check_artifact(&artifact, &written, report);
     }
     for tool in produces("prohibited_actions").iter().filter_map(|action| action.get("tool")) {
-        lint_tool(&tool, &written, problems);
+        check_tool(&tool, &written, report);
     }
 }
 
-fn lint_delegation(root: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<Problem>) {
+fn check_delegation(root: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
     let (Some(from), Some(to)) = (root.find(&["handoff", "from"]), root.find(&["handoff", "to"])) else { return };
     let (Some(caller), Some(callee)) = (from.text(), to.text()) else { return };
     if !written.of_type(&["delegation_occurred", "delegation_path", "decision_routed_to"]).is_empty() {
@@ -87,11 +96,11 @@ fn lint_delegation(root: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<Pr
     let mut members =
         vec![("type", "delegation_occurred".to_owned()), ("from_agent", scalar(caller)), ("to_agent", scalar(callee))];
     members.extend(written.log_members("{{run_id}}"));
-    let message = format!("nothing checks that `{caller}` delegates to `{callee}`");
-    problems.push(unchecked(&to, message, "add a `delegation_occurred`", written.add(true, &members)));
+    let what = What::Delegation { caller: caller.to_owned(), callee: callee.to_owned() };
+    report.push(to.finding(Underived { what, edits: written.add(true, &members) }));
 }
 
-fn lint_artifact(artifact: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<Problem>) {
+fn check_artifact(artifact: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
     let Some(pattern) = artifact.get("path_pattern") else { return };
     let Some(path) = pattern.text().filter(|path| !path.trim().is_empty()) else { return };
     let looks: Vec<Spot<'_>> = written
@@ -110,41 +119,31 @@ fn lint_artifact(artifact: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<
     // One with its `#` marks is another problem.
     let missing: Vec<&(&str, Spot<'_>)> =
         sections.iter().filter(|(name, _)| !name.starts_with('#') && !is_covered(name)).collect();
-    let Some((name, first)) = missing.first() else {
+    let Some((_, first)) = missing.first() else {
         if looks.is_empty() {
-            let message = format!("nothing checks that `{path}` is produced");
             let edits = written.add(false, &members("artifact_exists"));
-            problems.push(unchecked(&pattern, message, "add an `artifact_exists`", edits));
+            report.push(pattern.finding(Underived { what: What::Artifact(path.to_owned()), edits }));
         }
         return;
     };
     let names: Vec<String> = missing.iter().map(|(name, _)| scalar(name)).collect();
     let list = looks.iter().find_map(|claim| claim.get("sections").filter(|list| !list.is_empty()));
-    let (help, edits) = match list {
+    let is_listed = list.is_some();
+    let edits = match list {
         // One by one: each takes the last place of the list.
-        Some(list) if missing.len() == 1 => ("add it to `sections`", edit::item_at_end(list.node, &names[0])),
-        Some(_) => ("add them to `sections`", None),
+        Some(list) if missing.len() == 1 => edit::item_at_end(list.node, &names[0]),
+        Some(_) => None,
         None => {
             let mut members = members("artifact_contains");
             members.push(("sections", format!("[{}]", names.join(", "))));
-            ("add an `artifact_contains`", written.add(false, &members))
+            written.add(false, &members)
         }
     };
-    let message = match missing.as_slice() {
-        [_] => format!("nothing checks the section `{name}`"),
-        _ => format!("nothing checks the sections {}", words_of(&missing)),
+    let what = What::Sections { names: missing.iter().map(|(name, _)| (*name).to_owned()).collect(), is_listed };
+    let nor = |finding: Finding, (name, section): &&(&str, Spot<'_>)| {
+        finding.related(Relation::Nor((*name).to_owned()), section.at.clone(), section.range())
     };
-    let mut problem = unchecked(first, message, help, edits);
-    for (name, section) in missing.iter().skip(1) {
-        problem = problem.with_related(format!("nor `{name}`"), section.at.clone(), section.range());
-    }
-    problems.push(problem);
-}
-
-fn words_of(sections: &[&(&str, Spot<'_>)]) -> String {
-    let names: Vec<String> = sections.iter().map(|(name, _)| format!("`{name}`")).collect();
-    let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (last, first));
-    format!("{} and {last}", first.join(", "))
+    report.push(missing.iter().skip(1).fold(first.finding(Underived { what, edits }), nor));
 }
 
 /// Whether a path is the one that the contract names, whatever its variables and wildcards are.
@@ -156,7 +155,7 @@ fn is_same(path: &Option<String>, named: &str) -> bool {
     path.as_deref().is_some_and(|path| path == named || bare(path) == bare(named))
 }
 
-fn lint_tool(tool: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<Problem>) {
+fn check_tool(tool: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
     let is_exact = |name: &&str| !name.is_empty() && !name.contains(['*', '{']);
     let Some(name) = tool.text().filter(is_exact) else { return };
     let is_denied = |claim: &Spot<'_>| match text(claim, "type").as_deref() {
@@ -169,7 +168,41 @@ fn lint_tool(tool: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<Problem>
     }
     let mut members = vec![("type", "tool_not_called".to_owned()), ("tool", scalar(name))];
     members.extend(written.log_members("{{callee_run_id}}"));
-    let message = format!("nothing checks that `{name}` is not called");
-    let help = "add a `tool_not_called` to `post_delegation`";
-    problems.push(unchecked(tool, message, help, written.add(false, &members)));
+    let edits = written.add(false, &members);
+    report.push(tool.finding(Underived { what: What::Tool(name.to_owned()), edits }));
+}
+
+impl Rule for Underived {
+    fn code(&self) -> Code {
+        Code::Unchecked
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let (message, help) = match &self.what {
+            What::Delegation { caller, callee } => {
+                (format!("nothing checks that `{caller}` delegates to `{callee}`"), "add a `delegation_occurred`")
+            }
+            What::Artifact(path) => (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists`"),
+            What::Sections { names, is_listed } => {
+                let message = match names.as_slice() {
+                    [name] => format!("nothing checks the section `{name}`"),
+                    _ => format!("nothing checks the sections {}", all_of(names.iter().map(String::as_str))),
+                };
+                let help = match (is_listed, names.len()) {
+                    (true, 1) => "add it to `sections`",
+                    (true, _) => "add them to `sections`",
+                    (false, _) => "add an `artifact_contains`",
+                };
+                (message, help)
+            }
+            What::Tool(name) => (
+                format!("nothing checks that `{name}` is not called"),
+                "add a `tool_not_called` to `post_delegation`",
+            ),
+        };
+        Words::new(message)
+            .note("ClawSpec derives no check from the rest of a contract that has `assertions`")
+            .help(help)
+            .fix(self.edits.clone().map(|edits| Fix::guess(help, edits)))
+    }
 }

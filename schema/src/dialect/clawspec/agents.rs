@@ -1,4 +1,4 @@
-//! Names of agents: those that are nearly, and not quite, the name of an agent of the workspace.
+//! Names of agents, and which directory of the workspace each is the name of, or nearly the name of.
 //!
 //! An agent is known by its directory, which holds `SOUL.md` (or `SKILL.md`: skills take over as agents do; or at least its
 //! scenario contract), and by the coverage ledger, which may name it before it is there. It is named by the path of the directory, `agents/marketing/brand`, or by the path with `-` between its words,
@@ -6,16 +6,12 @@
 //! gateways have their own (`main`); and so is one that differs only in capitals or separators. Told is what can hardly be
 //! another agent: all words of the name but one are those of one directory, and that one is a slip of the keys away.
 
+use super::{lower, paths};
 use crate::{
-    dialect::{ScalarRules, clawspec::lower},
+    dialect::ScalarRules,
     document::{Document, NodeRef},
     files::{FileKind, Files},
-    problem::{Code, Fix, Problem, Severity},
-    shape::scalar,
-    spot::Spot,
 };
-
-use super::files as paths;
 
 /// Where the directories of agents begin.
 const HEADS: [&str; 2] = ["agents", "skills"];
@@ -121,7 +117,7 @@ pub fn slug(path: &str) -> String {
 }
 
 /// Whether two names name one agent: a short name may leave out where its directory lies.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (words(one), words(other));
     one.ends_with(&other) || other.ends_with(&one)
 }
@@ -183,38 +179,6 @@ fn is_slip(word: &str, other: &str) -> bool {
         _ => 2,
     };
     digits(word) == digits(other) && strsim::osa_distance(word, other) <= limit
-}
-
-/// The names of agents in an assertion.
-pub(super) fn lint_assertion(assertion: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    let keys: &[&str] = match assertion.get("type").and_then(|kind| kind.text()) {
-        Some("delegation_occurred") => &["to_agent", "from_agent"],
-        Some("decision_routed_to") => &["expected_agent"],
-        Some("delegation_path") => &["expected", "routing_path", "decision_path", "delegation_fallback_path"],
-        _ => return,
-    };
-    for value in keys.iter().filter_map(|key| assertion.get(key)) {
-        lint(&value, files, problems);
-        for (_, item) in value.texts() {
-            lint(&item, files, problems);
-        }
-    }
-}
-
-/// A name of an agent.
-pub(super) fn lint(name: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    let Some(text) = name.text() else { return };
-    let Standing::Misspelt(near) = standing(text, files) else { return };
-    let help = format!("change it to `{near}`");
-    let mut problem = name
-        .problem(Code::UnknownReference, format!("unknown agent `{text}`"))
-        .with_severity(Severity::Warning)
-        .with_note("no directory of this workspace with a `SOUL.md` has this name")
-        .with_help(&help);
-    if let Some(edits) = name.replaced(scalar(&near)) {
-        problem = problem.with_fix(Fix::guess(help, edits));
-    }
-    problems.push(problem);
 }
 
 #[cfg(test)]

@@ -1,0 +1,19 @@
+//! A scenario that shows what a target refuses, to be filled in.
+
+use crate::{rules::placeholder::placeholder, shape::scalar};
+
+/// The lines of a negative scenario: the one thing that can be observed of a refusal is that a tool is not called.
+pub(crate) fn lines(log_path: &str) -> [String; 9] {
+    let (refused, tool) = (placeholder("a request that it must refuse"), placeholder("the tool that it must not call"));
+    [
+        "- name: refuses".to_owned(),
+        "  tags: [negative]".to_owned(),
+        "  when:".to_owned(),
+        format!("    invoke: {refused}"),
+        "  then:".to_owned(),
+        "    - type: tool_not_called".to_owned(),
+        format!("      tool: {tool}"),
+        format!("      log_path: {}", scalar(log_path)),
+        format!("      run_id: {}", scalar("{{run_id}}")),
+    ]
+}

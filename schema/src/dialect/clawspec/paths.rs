@@ -1,0 +1,37 @@
+//! Paths that contracts name, and whether they lead anywhere.
+
+use super::lower::settings;
+use crate::{files::Files, template::trimmed_placeholders};
+
+/// A path as it stands below the root; nothing when it holds templates or wildcards, or leads elsewhere.
+pub(crate) fn below_root(path: &str) -> Option<String> {
+    // The root may be named.
+    let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
+    if !trimmed_placeholders(path).is_empty()
+        || path.contains(['*', '?', '[', '{'])
+        || path.starts_with(['/', '~', '\\'])
+    {
+        return None;
+    }
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => {
+                steps.pop()?;
+            }
+            step => steps.push(step),
+        }
+    }
+    (!steps.is_empty()).then(|| steps.join("/"))
+}
+
+/// Whether the root is known: an unsaved document stands nowhere.
+pub(crate) fn is_placed(files: &dyn Files) -> bool {
+    !files.place().is_empty()
+}
+
+/// The patterns by which ClawSpec finds contracts: those of the environment, else of the settings, else its own.
+pub(crate) fn scenario_patterns(files: &dyn Files) -> Vec<String> {
+    settings(files).scenario_patterns(files.scenario_patterns())
+}

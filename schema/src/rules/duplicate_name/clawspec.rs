@@ -1,0 +1,158 @@
+//! Names in ClawSpec's files: of scenarios, stages, facts of a handoff, entries of the coverage ledger.
+
+use std::{collections::HashMap, sync::Arc};
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    dialect::clawspec::{
+        facts::{Items, Named},
+        siblings::Sibling,
+    },
+    document::Pointer,
+    finding::{Finding, Relation, Report, Rule, Site, Words},
+    problem::{Code, OtherFile, Severity, Subject},
+    spot::Spot,
+};
+
+/// Maximum number of places in another contract that are shown.
+const MAX_PLACES: usize = 10;
+
+/// An id that another entry of the ledger has.
+#[derive(Debug)]
+struct DuplicateId(String);
+
+/// A name that another item of its list has.
+#[derive(Debug)]
+struct DuplicateItem {
+    /// What has the name: a scenario, a stage.
+    owner: &'static str,
+    name: String,
+}
+
+/// A fact of a handoff with the name of another.
+#[derive(Debug)]
+struct DuplicateFact(String);
+
+/// Another contract of the same target, whose scenarios have the names of those here.
+#[derive(Debug)]
+struct SharedNames(String);
+
+/// Looks at the entries of a coverage ledger.
+pub(crate) fn check_ledger(items: &[Spot<'_>], report: &mut Report) {
+    let mut known: HashMap<&str, Spot<'_>> = HashMap::new();
+    for id in items.iter().filter_map(|item| item.get("id")) {
+        let Some(text) = id.text().filter(|text| !text.is_empty()) else { continue };
+        match known.get(text) {
+            Some(first) => report.push(id.finding(DuplicateId(text.to_owned())).with("first here", first)),
+            None => drop(known.insert(text, id)),
+        }
+    }
+}
+
+/// Looks at the names of a list of items, and at what has them.
+pub(crate) fn check_items(items: Items<'_>, owner: &'static str, report: &mut Report) {
+    // Where a name stands is made out only when there is something to say.
+    let mut first: FxHashMap<&str, (usize, &Named)> = FxHashMap::default();
+    first.reserve(items.count());
+    for (index, facts) in items.all() {
+        let Some(name) = facts.name.as_ref().filter(|name| !name.name.is_empty()) else { continue };
+        match first.get(name.name.as_str()) {
+            Some((first_index, first)) => {
+                let (at, range) = items.place(index, name);
+                let (first_at, first_range) = items.place(*first_index, first);
+                let finding = Finding::new(DuplicateItem { owner, name: name.name.clone() }, at, range);
+                report.push(finding.related(Relation::Labelled("first named here"), first_at, first_range));
+            }
+            None => drop(first.insert(&name.name, (index, name))),
+        }
+    }
+}
+
+/// Looks for scenarios of other contracts that have the names of those here.
+pub(crate) fn check_siblings(root: &Spot<'_>, items: Items<'_>, siblings: &[Sibling], report: &mut Report) {
+    let Some(target) = root.find(&["target", "path"]) else { return };
+    let is_own = |name: &str| {
+        !name.is_empty() && items.all().any(|(_, facts)| facts.name.as_ref().is_some_and(|own| own.name == name))
+    };
+    for Sibling { path, bytes, document } in siblings {
+        let Some(scenarios) = document.root().and_then(|root| root.get("scenarios")) else { continue };
+        let names = scenarios.items().enumerate().filter_map(|(index, scenario)| Some((index, scenario.get("name")?)));
+        let mut shared = names.filter(|(_, name)| name.as_str().is_some_and(is_own)).take(MAX_PLACES).peekable();
+        if shared.peek().is_none() {
+            continue;
+        }
+        let finding = target.finding(SharedNames(path.clone()));
+        report.push(shared.fold(finding, |finding, (index, name)| {
+            let file = OtherFile { path: path.clone(), bytes: Arc::clone(bytes) };
+            let at = Pointer::root().key("scenarios").index(index).key("name");
+            finding.with_other_file("the same name", file, at, name.range())
+        }));
+    }
+}
+
+/// Looks at what a handoff contract asks the caller to provide.
+pub(crate) fn check_handoff(root: &Spot<'_>, report: &mut Report) {
+    let context = root.find(&["caller_provides", "required_context"]).map(|list| list.items()).unwrap_or_default();
+    let mut names: Vec<(&str, Spot<'_>)> = Vec::new();
+    for name in context.iter().filter_map(|item| item.get("name")) {
+        let Some(text) = name.text() else { continue };
+        match names.iter().find(|(known, _)| *known == text) {
+            Some((_, first)) => {
+                report.push(name.finding(DuplicateFact(text.to_owned())).with("first named here", first));
+            }
+            None => names.push((text, name)),
+        }
+    }
+}
+
+impl Rule for DuplicateId {
+    fn code(&self) -> Code {
+        Code::DuplicateName
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("duplicate id `{}` in the ledger", self.0)).subject(Subject::Name(self.0.clone()))
+    }
+}
+
+impl Rule for DuplicateItem {
+    fn code(&self) -> Code {
+        Code::DuplicateName
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let DuplicateItem { owner, name } = self;
+        Words::new(format!("duplicate {owner} name `{name}`"))
+            .note("only one of them is found by its name")
+            .subject(Subject::Name(name.clone()))
+    }
+}
+
+impl Rule for DuplicateFact {
+    fn code(&self) -> Code {
+        Code::DuplicateName
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("duplicate name `{}`", self.0))
+            .help("give each fact a name of its own")
+            .subject(Subject::Name(self.0.clone()))
+    }
+}
+
+impl Rule for SharedNames {
+    fn code(&self) -> Code {
+        Code::DuplicateName
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` has scenarios with the same names for the same target", self.0))
+            .note("ClawSpec gives their reports one name and counts them together")
+            .help("rename the scenarios of one of the two files")
+    }
+}

@@ -1,0 +1,176 @@
+//! Texts of ClawSpec's files that cannot be what they should be: times, addresses, paths, names of tools, settings.
+
+use crate::{
+    check::time,
+    dialect::clawspec::config::Config,
+    document::Scalar,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Fix, Severity},
+    spot::Spot,
+    template::trimmed_placeholders,
+};
+
+/// A time of a baseline that is none.
+#[derive(Debug)]
+struct NotATime;
+
+/// An address without its scheme.
+#[derive(Debug)]
+struct NotAnAddress(String);
+
+/// A path that consists of blanks.
+#[derive(Debug)]
+struct BlankPath;
+
+/// A name of a tool that holds more than a name.
+#[derive(Debug)]
+struct NotATool(String);
+
+/// A setting that is not filled in as its author expects.
+#[derive(Debug)]
+enum Setting {
+    /// A place of the gateway that is no path.
+    Webhook,
+    /// Other braces than `{date}` in the pattern of the log.
+    OtherBraces,
+    /// A template in the pattern of the log.
+    Template,
+    /// A variable in place of the token.
+    Variable,
+}
+
+/// Looks at the time of a baseline.
+pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+    if let Some(when) = baseline.get("captured_at")
+        && when.node.scalar() != Some(Scalar::Timestamp)
+        && when.text().is_some_and(|text| !text.is_empty() && time::parse(text).is_none())
+    {
+        report.push(when.finding(NotATime));
+    }
+}
+
+/// Looks at an address: it begins with `http://` or `https://`.
+pub(crate) fn check_address(address: &Spot<'_>, report: &mut Report) {
+    let Some(text) = address.text().filter(|text| !text.is_empty() && !text.starts_with("{{")) else { return };
+    if !text.starts_with("http://") && !text.starts_with("https://") {
+        report.push(address.finding(NotAnAddress(text.to_owned())).unless_wrong(address.at.clone()));
+    }
+}
+
+/// Looks at what the callee of a handoff produces.
+pub(crate) fn check_handoff(root: &Spot<'_>, report: &mut Report) {
+    let items = |key: &str| root.find(&["callee_produces", key]).map(|list| list.items()).unwrap_or_default();
+    for pattern in items("required_artifacts").iter().filter_map(|artifact| artifact.get("path_pattern")) {
+        if pattern.text().is_some_and(|text| !text.is_empty() && text.trim().is_empty()) {
+            report.push(pattern.finding(BlankPath));
+        }
+    }
+    for tool in items("prohibited_actions").iter().filter_map(|action| action.get("tool")) {
+        let Some(text) = tool.text().filter(|text| !text.is_empty()) else { continue };
+        let has_template = text.contains("{{") || !trimmed_placeholders(text).is_empty();
+        if text.trim().is_empty() || text.contains('*') || has_template {
+            report.push(tool.finding(NotATool(text.to_owned())));
+        }
+    }
+}
+
+/// Looks at the settings.
+pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
+    if let Some(address) = root.get("gateway_base_url") {
+        check_address(&address, report);
+    }
+    if let Some(place) = root.get("gateway_webhook_endpoint")
+        && place.text().is_some_and(|text| !text.is_empty() && !text.starts_with('/'))
+    {
+        report.push(place.finding(Setting::Webhook));
+    }
+    if let Some((pattern, text)) = root.get("gateway_log_pattern").and_then(|it| Some((it.clone(), it.text()?))) {
+        if text.contains("{{") {
+            report.push(pattern.finding(Setting::Template));
+        } else if text.replace("{date}", "").contains(['{', '}']) {
+            report.push(pattern.finding(Setting::OtherBraces));
+        }
+    }
+    if let Some(token) = root.get("gateway_auth_token")
+        && token.text().is_some_and(|text| text.starts_with('$'))
+    {
+        report.push(token.finding(Setting::Variable));
+    }
+}
+
+impl Rule for NotATime {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("`captured_at` is not a valid time").help("write it as `2026-05-14T12:00:00Z`")
+    }
+}
+
+impl Rule for NotAnAddress {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let text = &self.0;
+        // A path belongs to the gateway, whose address is the usual one.
+        let whole = match text.strip_prefix('/') {
+            Some(path) => format!("{}/{path}", Config::GATEWAY),
+            None => format!("http://{text}"),
+        };
+        let words = Words::new(format!("`{text}` is not a full address"));
+        let spot = site.spot().filter(|_| !text.contains("://"));
+        match spot.and_then(|spot| spot.replaced(&whole)) {
+            Some(edits) => words.mend(Some(Fix::guess(format!("write `{whole}`"), edits))),
+            None => words.help("begin it with `http://` or `https://`"),
+        }
+    }
+}
+
+impl Rule for BlankPath {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the path is blank").help("name the file that is handed over")
+    }
+}
+
+impl Rule for NotATool {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is not the exact name of a tool", self.0))
+            .note("wildcards and template variables are not expanded here")
+    }
+}
+
+impl Rule for Setting {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Setting::Webhook => Words::new("`gateway_webhook_endpoint` does not begin with `/`")
+                .note("ClawSpec appends it to `gateway_base_url`")
+                .help("begin it with `/`"),
+            Setting::OtherBraces => Words::new("only `{date}` is filled in here"),
+            Setting::Template => {
+                Words::new("templates are not filled in here").help("write `{date}`, in single braces")
+            }
+            Setting::Variable => Words::new("variables are not filled in here")
+                .note("ClawSpec sends this text as the token")
+                .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Files and directories that ClawSpec's files name: targets, contracts, golden files, lists of words, souls.
+
+use crate::{
+    dialect::clawspec::{
+        ledger_contracts::joined,
+        paths,
+        stage_contracts::{Lead, NamedContract},
+        target::{Directory, Found, change_to, is_defined},
+    },
+    files::{FileKind, Files},
+    finding::{Finding, Report, Rule, Site, Words},
+    kind::target_of,
+    new_file::{self, Template},
+    problem::{Code, Fix, Severity},
+    shape::scalar,
+    spot::Spot,
+    words::nearest_file,
+};
+
+use crate::dialect::clawspec::facts::Items;
+
+/// A path that does not exist.
+#[derive(Debug)]
+struct Missing {
+    path: String,
+    /// The nearest one that is there.
+    near: Option<String>,
+    root: String,
+    creation: Option<Fix>,
+}
+
+/// A target without its definition.
+#[derive(Debug)]
+struct NoTarget {
+    wanted: String,
+    key: &'static str,
+    definition: &'static str,
+    found: Found,
+    /// The directory where the contract is, which has a definition.
+    here: Option<String>,
+    /// The nearest directory, where there is none of the name.
+    near: Option<String>,
+    creation: Option<Fix>,
+}
+
+/// Something else than a file.
+#[derive(Debug)]
+struct NotAFile(String);
+
+/// A pattern that no contract matches.
+#[derive(Debug)]
+struct NoMatch(String);
+
+/// The path of a handoff contract that cannot be one.
+#[derive(Debug)]
+struct TakenLiterally(String);
+
+/// A handoff contract that does not exist.
+#[derive(Debug)]
+struct NoHandoff {
+    path: String,
+    /// The path of the nearest file, as the stage would name it.
+    near: Option<String>,
+    creation: Option<Fix>,
+}
+
+/// Another file where a handoff contract should be.
+#[derive(Debug)]
+struct NotAHandoff(String);
+
+/// Looks at the paths of an entry of the coverage ledger.
+pub(crate) fn check_entry(item: &Spot<'_>, base: &str, files: &dyn Files, report: &mut Report) {
+    let target = item.get("path").or_else(|| item.get("id"));
+    if let Some(target) = target
+        && let Some(wanted) = target.text().and_then(|path| joined(base, path))
+        && files.kind(&wanted).is_none()
+    {
+        report.push(target.finding(Missing::new(wanted, FileKind::Directory, files)));
+    }
+    let Some(contracts) = item.get("contracts") else { return };
+    let mut named: Vec<(Spot<'_>, Template)> = Vec::new();
+    named.extend(contracts.get("scenario_file").map(|file| (file, Template::Scenarios)));
+    if item.get("tier").is_some_and(|tier| tier.text() == Some("orchestrator")) {
+        named.extend(contracts.get("pipeline_file").map(|file| (file, Template::Pipeline)));
+        let handoffs = contracts.get("handoff_files").map(|list| list.items()).unwrap_or_default();
+        named.extend(handoffs.into_iter().map(|file| (file, Template::Handoff)));
+    }
+    for (file, template) in named {
+        let Some(wanted) = file.text().and_then(|path| joined(base, path)) else { continue };
+        if files.kind(&wanted) != Some(FileKind::File) {
+            let creation = new_file::creation(&wanted, template, files);
+            report.push(file.finding(Missing { creation, ..Missing::new(wanted, FileKind::File, files) }));
+        }
+    }
+}
+
+/// Looks at the directory that a contract names as its target.
+pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &mut Report) {
+    let found = target.found(files);
+    if found == Found::Target {
+        return;
+    }
+    let Directory { path, key, wanted, definition, .. } = target;
+    // The author moved the directory, or copied the contract: it lies where its target is.
+    let here = target_of(files.place()).filter(|here| here != wanted && is_defined(here, files)).map(str::to_owned);
+    let near = match found {
+        Found::Nothing => nearest(wanted, FileKind::Directory, files),
+        Found::Target | Found::Undefined | Found::NoDirectory => None,
+    };
+    let template = if *definition == "SOUL.md" { Template::Soul } else { Template::Skill };
+    let creation = new_file::creation(&target.file(), template, files);
+    report.push(path.finding(NoTarget { wanted: wanted.clone(), key, definition, found, here, near, creation }));
+}
+
+/// Looks at the files that belong to an assertion and not to a run: they are there before it.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    if !paths::is_placed(files) {
+        return;
+    }
+    let Some(kind) = assertion.get("type").and_then(|kind| kind.text()) else { return };
+    let (key, template) = match kind {
+        "artifact_matches_golden" => ("golden", Some(Template::Golden)),
+        // Which words it lists, and where in it, is not to be guessed.
+        "artifact_absent_words" => ("source", None),
+        "agent_identity_consistent" => ("soul_path", Some(Template::Soul)),
+        _ => return,
+    };
+    let Some(file) = assertion.get(key) else { return };
+    let Some(wanted) = file.text().and_then(paths::below_root) else { return };
+    match files.kind(&wanted) {
+        Some(FileKind::File) => {}
+        Some(FileKind::Directory | FileKind::Other) => report.push(file.finding(NotAFile(wanted))),
+        None => {
+            let creation = template.and_then(|template| new_file::creation(&wanted, template, files));
+            report.push(file.finding(Missing { creation, ..Missing::new(wanted, FileKind::File, files) }));
+        }
+    }
+}
+
+/// Looks at the paths and patterns of the settings.
+pub(crate) fn check_settings(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    if !paths::is_placed(files) {
+        return;
+    }
+    if let Some(ledger) = root.get("ledger_path")
+        && let Some(wanted) = ledger.text().and_then(paths::below_root)
+        && files.kind(&wanted).is_none()
+    {
+        report.push(ledger.finding(Missing::new(wanted, FileKind::File, files)));
+    }
+    for pattern in root.get("scenario_patterns").map(|list| list.items()).unwrap_or_default() {
+        let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
+        let found = files.glob(text);
+        if found.paths.is_empty() && !found.cut {
+            report.push(pattern.finding(NoMatch(text.to_owned())));
+        }
+    }
+}
+
+/// Looks at the handoff contract that a stage names.
+pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files: &dyn Files, report: &mut Report) {
+    let name = &contract.name.name;
+    let (at, range) = stages.place(contract.index, contract.name);
+    match &contract.lead {
+        Lead::Nowhere if name.contains(['*', '?', '{']) => {
+            report.push(Finding::new(TakenLiterally(name.clone()), at, range));
+        }
+        Lead::Nowhere | Lead::Unread => {}
+        Lead::Found { document, path, .. } => {
+            if document.root().is_none_or(|root| root.get("handoff").is_none()) {
+                report.push(Finding::new(NotAHandoff(path.clone()), at, range));
+            }
+        }
+        Lead::Missing(path) => {
+            let (directory, last) = path.rsplit_once('/').unwrap_or(("", path));
+            let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
+            let near = nearest_file(last, names.iter().map(String::as_str));
+            let near = near.map(|near| format!("{}{near}", name.strip_suffix(last).unwrap_or_default()));
+            let creation = new_file::creation(path, Template::Handoff, files);
+            report.push(Finding::new(NoHandoff { path: path.clone(), near, creation }, at, range));
+        }
+    }
+}
+
+/// The path in the same directory that is nearest to one that does not exist.
+fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
+    let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
+    let entries = files.list(directory);
+    let near = nearest_file(name, entries.iter().filter(|(_, found)| *found == kind).map(|(name, _)| name.as_str()))?;
+    Some(if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") })
+}
+
+impl Missing {
+    fn new(path: String, kind: FileKind, files: &dyn Files) -> Missing {
+        let near = nearest(&path, kind, files);
+        Missing { near, root: files.root().display().to_string(), creation: None, path }
+    }
+}
+
+/// The fix that writes another path.
+fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
+    let edits = site.spot()?.replaced(scalar(path))?;
+    Some(Fix::guess(format!("change it to `{path}`"), edits))
+}
+
+impl Rule for Missing {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let Missing { path, near, root, creation } = self;
+        let words = match near {
+            Some(near) => Words::new(format!("`{path}` does not exist"))
+                .help(format!("change it to `{near}`"))
+                .fix(instead(site, near)),
+            None => Words::new(format!("`{path}` does not exist below `{root}`")),
+        };
+        words.fix(creation.clone())
+    }
+}
+
+impl Rule for NoTarget {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn severity(&self) -> Severity {
+        match self.found {
+            Found::Undefined => Severity::Warning,
+            Found::Target | Found::NoDirectory | Found::Nothing => Severity::Error,
+        }
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let NoTarget { wanted, key, definition, found, here, near, creation } = self;
+        let words = match found {
+            Found::NoDirectory => {
+                return Words::new(format!("`{wanted}` is not a directory"))
+                    .help(format!("name the directory that holds `{definition}`"));
+            }
+            Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
+            Found::Nothing => Words::new(format!("`{key}` does not exist: `{wanted}`")),
+        };
+        let spot = site.spot();
+        let to_here = here.as_deref().and_then(|here| change_to(spot.as_ref()?, key, here, true));
+        let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
+        let to_near = near.as_deref().and_then(|near| instead(site, near)).filter(|fix| !is_said(fix));
+        let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
+        words.note("ClawSpec runs nothing of this target").fix(to_here).fix(to_near).fix(creation.clone())
+    }
+}
+
+impl Rule for NotAFile {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is not a file", self.0))
+    }
+}
+
+impl Rule for NoMatch {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("no file matches `{}`", self.0)).help("correct it, or remove it")
+    }
+}
+
+impl Rule for TakenLiterally {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is taken literally", self.0))
+            .help("name one file, without templates and wildcards")
+    }
+}
+
+impl Rule for NoHandoff {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words::new(format!("`{}` does not exist", self.path));
+        let words = match &self.near {
+            Some(near) => words.help(format!("change it to `{near}`")).fix(instead(site, near)),
+            None => words.note("the path is relative to the directory of the skill"),
+        };
+        words.fix(self.creation.clone())
+    }
+}
+
+impl Rule for NotAHandoff {
+    fn code(&self) -> Code {
+        Code::MissingFile
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is not a handoff contract: it has no `handoff`", self.0))
+    }
+}

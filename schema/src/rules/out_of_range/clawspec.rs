@@ -1,0 +1,54 @@
+//! Numbers of a baseline.
+
+use crate::{
+    dialect::clawspec::baselines::MIN_RUNS,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    spot::Spot,
+};
+
+/// Fewer runs than a baseline needs.
+#[derive(Debug)]
+struct FewRuns;
+
+/// A deviation below 0.
+#[derive(Debug)]
+struct Deviation;
+
+/// Looks at the runs of a baseline, and at what they measured.
+pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
+    if let Some(runs) = baseline.get("runs")
+        && runs.number().is_some_and(|count| count >= 1.0 && count < MIN_RUNS as f64)
+    {
+        report.push(runs.finding(FewRuns));
+    }
+    for (_, distribution) in baseline.get("metrics").map(|it| it.entries()).unwrap_or_default() {
+        if let Some(deviation) = distribution.get("stddev").filter(|it| it.number().is_some_and(|value| value < 0.0)) {
+            report.push(deviation.finding(Deviation));
+        }
+    }
+}
+
+impl Rule for FewRuns {
+    fn code(&self) -> Code {
+        Code::OutOfRange
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("a baseline needs at least 5 runs")
+    }
+}
+
+impl Rule for Deviation {
+    fn code(&self) -> Code {
+        Code::OutOfRange
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("a deviation is never below 0")
+    }
+}

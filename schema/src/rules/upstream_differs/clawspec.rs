@@ -1,0 +1,127 @@
+//! What ClawSpec makes of a contract: whether it finds it, and what it leaves unused.
+
+use crate::{
+    dialect::clawspec::{
+        config::Config,
+        facts::Items,
+        ignored_defaults::{IgnoredDefaults, LeftToDo},
+        lower::settings,
+        paths,
+    },
+    files::{FileKind, Files, matches},
+    finding::{Report, Rule, Site, Words},
+    kind::target_of,
+    problem::{Code, Severity},
+    spot::Spot,
+};
+
+/// A contract that ClawSpec does not find.
+#[derive(Debug)]
+struct NotFound {
+    /// Whether somebody wrote the patterns.
+    is_written: bool,
+    /// Whether the environment has them.
+    is_of_environment: bool,
+    /// Another name for the file, by which it would be found.
+    free: Option<String>,
+}
+
+/// A contract that ClawSpec finds twice, by these patterns.
+#[derive(Debug)]
+struct FoundTwice(String, String);
+
+/// Defaults of which only speclens makes something.
+#[derive(Debug)]
+struct Defaults(LeftToDo);
+
+/// Looks for a contract that ClawSpec does not find, or finds twice.
+pub(crate) fn check_discovery(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    if !paths::is_placed(files) || root.get("scenarios").is_none() {
+        return;
+    }
+    let patterns = paths::scenario_patterns(files);
+    let has_settings = files.kind(Config::FILE) == Some(FileKind::File);
+    // Without settings, the directory in which ClawSpec is started is not known.
+    let is_found = |pattern: &String| {
+        matches(pattern, files.place()) || !has_settings && matches(&format!("**/{pattern}"), files.place())
+    };
+    let found: Vec<&String> = patterns.iter().filter(|pattern| is_found(pattern)).collect();
+    match found.as_slice() {
+        [_] => {}
+        // Outside of the tests of a target, without settings, it is a draft.
+        [] if patterns.is_empty() || !has_settings && target_of(files.place()).is_none() => {}
+        [] => {
+            let renamed = files.place().rsplit_once('/').map(|(directory, _)| format!("{directory}/scenarios.yaml"));
+            let free = renamed
+                .filter(|path| files.kind(path).is_none() && patterns.iter().any(|pattern| matches(pattern, path)));
+            let is_of_environment = files.scenario_patterns().is_some();
+            let is_written = is_of_environment || settings(files).scenario_patterns.is_some();
+            report.push(root.head_finding(NotFound { is_written, is_of_environment, free }));
+        }
+        [first, second, ..] => {
+            report.push(root.head_finding(FoundTwice((*first).clone(), (*second).clone())));
+        }
+    }
+}
+
+/// Looks at `defaults`.
+pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
+    if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| defaults.counts_here) {
+        report.push(defaults.spot.head_finding(Defaults(defaults.left_to_do)));
+    }
+}
+
+impl Rule for NotFound {
+    fn code(&self) -> Code {
+        Code::UpstreamDiffers
+    }
+
+    fn severity(&self) -> Severity {
+        // Of patterns that somebody wrote, speclens makes the same.
+        if self.is_written { Severity::Warning } else { Severity::Hint }
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let pattern = match self.is_of_environment {
+            true => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
+            false => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
+        };
+        Words::new("no scenario pattern matches this file")
+            .note(match self.is_written {
+                true => "a run of the workspace leaves it out",
+                false => "`clawspec run` never finds it",
+            })
+            .help(match &self.free {
+                Some(path) => format!("rename it to `{path}`, or {pattern}"),
+                None => pattern,
+            })
+    }
+}
+
+impl Rule for FoundTwice {
+    fn code(&self) -> Code {
+        Code::UpstreamDiffers
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let FoundTwice(first, second) = self;
+        Words::new(format!("both scenario patterns `{first}` and `{second}` match this file"))
+            .note("ClawSpec runs it twice")
+    }
+}
+
+impl Rule for Defaults {
+    fn code(&self) -> Code {
+        Code::UpstreamDiffers
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let words = Words::new("ClawSpec ignores `defaults`").note(
+            "speclens waits up to `timeout` seconds for the end of a run, and looks every `poll_interval` seconds",
+        );
+        match self.0.help() {
+            Some(help) => words.help(help),
+            None => words,
+        }
+    }
+}
