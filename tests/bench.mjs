@@ -3,6 +3,8 @@
 //   cargo build --profile dist && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
 //   node tests/bench.mjs --cpu                            processor time of the server per request instead of the time until
 //                                                          the answer: the better measure where others use the machine
+//   node tests/bench.mjs --mb '' --units 50,5000           processor time per request in files of so many tests, each tenth with
+//                                                          a mistake, and how it grows with the file
 //   node tests/bench.mjs --mb '' --check 1000             `speclens check` on a tree of so many suites of all dialects
 //   node tests/bench.mjs --mb '' --run 1000               so many tests `true`, against xargs
 //   node tests/bench.mjs --mb '' --runs outputs,turns     other figures of runs: `outputs` of 30 MB, `recordings` that are
@@ -18,7 +20,8 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from './bench/client.mjs';
-import { among, initialize, now, quantile, server } from './bench/measure.mjs';
+import { grown } from './bench/growth.mjs';
+import { Open, among, behind, initialize, now, quantile, server } from './bench/measure.mjs';
 import * as runs from './bench/runs.mjs';
 import { KINDS, ofSize } from './bench/suites.mjs';
 
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     mb: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '100' },
     cpu: { type: 'boolean', default: false },
+    units: { type: 'string', default: '' },
     check: { type: 'string', default: '0' },
     run: { type: 'string', default: '0' },
     runs: { type: 'string', default: '' },
@@ -44,71 +48,7 @@ const numbers = (list) => list.split(',').filter(Boolean).map(Number);
 const p50p95 = (times) => `${quantile(times, 0.5).toFixed(2)} / ${quantile(times, 0.95).toFixed(2)}`;
 const p95 = (times) => quantile(times, 0.95).toFixed(2);
 
-/** The position behind the first occurrence of some words. */
-function behind(text, words) {
-  const at = text.indexOf(words);
-  if (at < 0) throw new Error(`not in the suite: ${words}`);
-  const before = text.slice(0, at + words.length);
-  return { line: before.split('\n').length - 1, character: before.length - before.lastIndexOf('\n') - 1 };
-}
-
 const speclens = (directory) => server(binary, directory);
-
-/** A document in a server: edits wait until what is wrong with it is told. */
-class Open {
-  /** `tells`: whether an answer tells about this version; without it any answer does. */
-  constructor(client, uri, text, versioned = true) {
-    Object.assign(this, { client, uri, text, versioned, version: 0 });
-  }
-  published(version) {
-    return this.client.published((params) => params.uri === this.uri && (!this.versioned || params.version === version));
-  }
-  async open() {
-    const answer = this.published(++this.version);
-    const before = now();
-    this.client.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'yaml', version: this.version, text: this.text } });
-    return (await answer).arrived - before;
-  }
-  send(range, text) {
-    this.client.notify('textDocument/didChange', {
-      textDocument: { uri: this.uri, version: ++this.version },
-      contentChanges: [{ range, text }],
-    });
-  }
-  async edit(range, text) {
-    const answer = this.published(this.version + 1);
-    const before = now();
-    this.send(range, text);
-    return (await answer).arrived - before;
-  }
-  /** Types a letter at a place and takes it away again, so many times. */
-  async type(at, letter, count) {
-    const after = { ...at, character: at.character + 1 };
-    const times = [];
-    for (let i = 0; i < count; i++) {
-      times.push(i % 2 ? await this.edit({ start: at, end: after }, '') : await this.edit({ start: at, end: at }, letter));
-    }
-    return times;
-  }
-  /** Takes the letter before a place away and types it again, so many times. */
-  async retype(at, letter, count) {
-    const before = { ...at, character: at.character - 1 };
-    const times = [];
-    for (let i = 0; i < count; i++) {
-      times.push(i % 2 ? await this.edit({ start: before, end: before }, letter) : await this.edit({ start: before, end: at }, ''));
-    }
-    return times;
-  }
-  async ask(method, params, count) {
-    const times = [];
-    for (let i = 0; i < count; i++) {
-      const before = now();
-      const answer = await this.client.request(method, { textDocument: { uri: this.uri }, ...params });
-      times.push(answer.arrived - before);
-    }
-    return times;
-  }
-}
 
 async function measure(kind, megabytes) {
   const suite = ofSize(kind, megabytes * 1024 * 1024);
@@ -273,6 +213,9 @@ for (const size of numbers(values.mb)) for (const kind of kinds) figures.push(aw
 if (figures.length) {
   const columns = Object.keys(figures[0]);
   console.table(Object.fromEntries(columns.map((column) => [column, Object.fromEntries(figures.map((row, at) => [at, row[column]]))])));
+}
+if (values.units) {
+  for (const kind of kinds) console.table(await grown(kind, numbers(values.units), binary, rounds));
 }
 await table(numbers(values.against).flatMap((tests) => kinds.map((kind) => () => measureAgainst(kind, tests))));
 if (Number(values.check)) await table([() => measureCheck(Number(values.check))]);

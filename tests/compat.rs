@@ -40,7 +40,7 @@ fn what_a_program_rejects_is_reported_once_for_a_file() {
     let command = "KindLM rejects a file without `providers`, `models` or `prompts`";
     let expected = [
         ("kindlm.yaml".to_owned(), "hint".to_owned(), command.to_owned()),
-        (scenarios, "warning".to_owned(), rejected.to_owned()),
+        (scenarios, "hint".to_owned(), rejected.to_owned()),
     ];
     assert_eq!(facts(&done), expected);
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -50,7 +50,7 @@ fn what_a_program_rejects_is_reported_once_for_a_file() {
 fn compat_makes_errors_of_what_its_programs_reject() {
     for (settings, severities, code) in [
         ("compat: [clawspec]\n", ["hint", "error"], 2),
-        ("compat: [kindlm]\n", ["error", "warning"], 2),
+        ("compat: [kindlm]\n", ["error", "hint"], 2),
         ("compat: [clawspec, kindlm, cli-bench]\nseverity: {upstream-differs: hint}\n", ["error", "error"], 2),
         ("compat: [cli-bench]\nseverity: {upstream-differs: information}\n", ["information", "information"], 0),
     ] {

@@ -3,6 +3,7 @@
 
 #[cfg(unix)]
 mod agents;
+mod failing;
 mod faults;
 mod log;
 mod looking;

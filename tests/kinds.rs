@@ -56,6 +56,86 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     assert!(place.run(&["run", "agent.yaml"]).stdout.contains("agent.yaml"));
 }
 
+/// A contract that could be one of another tool: neither its name nor its keys are ClawSpec's alone.
+const VAGUE: &str = "scenarios:\n  - name: a\n    when: {invoke: /a}\n    then: []\n";
+
+#[test]
+fn scenario_patterns_name_contracts_whatever_they_are_called() {
+    let place = Place::empty();
+    place.write("clawspec.yaml", "scenario_patterns: [qa/**/*.feature, 'qa/**/*.yaml', generated/*.yaml]\n");
+    place.write("qa/deep/login.feature", SCENARIOS);
+    place.write("qa/vague.yaml", VAGUE);
+    place.write("qa/typing.yaml", "");
+    // What a pattern matches as well: a contract of another kind, files of other tools, a text.
+    place.write(
+        "qa/handoff.yaml",
+        "version: '1.0'\nhandoff: {from: a, to: b}\ncaller_provides: {}\ncallee_produces: {}\n",
+    );
+    place.write("qa/compose.yaml", "services: {}\n");
+    place.write("qa/list.yaml", "- a\n");
+    place.write("qa/notes.feature", "Feature: a\n");
+    // A generated contract is not under version control.
+    place.write(".gitignore", "generated/\n");
+    place.write("generated/one.yaml", SCENARIOS);
+    place.write("generated/kept-out/two.yaml", SCENARIOS);
+    let mut files: Vec<String> = checked(&place, &[]).into_iter().map(|(path, _)| path).collect();
+    files.sort_unstable();
+    let expected = [
+        "clawspec.yaml",
+        "generated/one.yaml",
+        "qa/deep/login.feature",
+        "qa/handoff.yaml",
+        "qa/typing.yaml",
+        "qa/vague.yaml",
+    ];
+    assert_eq!(files, expected);
+    // From a directory below the settings, too.
+    let files: Vec<String> = checked(&place, &["qa/deep"]).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(files, ["qa/deep/login.feature"]);
+}
+
+#[test]
+fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
+    let place = Place::empty();
+    let contract = SCENARIOS.replace(
+        "scenarios: []",
+        "scenarios: [{name: one, tags: [negative], when: {invoke: /a}, then: [{type: file_present, path: x}]}]",
+    );
+    place.write("clawspec.yaml", "gateway_base_url: http://127.0.0.1:9\n");
+    place.write("skills/a/tests/scenarios.yaml", &contract);
+    place.write("drafts/more.yaml", &contract);
+    let listed = |variable: Option<&str>, arguments: &[&str]| {
+        let mut program = place.program(&[&["list"], arguments].concat());
+        program.envs(variable.map(|patterns| ("CLAWSPEC_SCENARIO_PATTERNS", patterns)));
+        let done = crate::support::Done::of(&program.output().unwrap());
+        let files = ["skills/a/tests/scenarios.yaml", "drafts/more.yaml"];
+        let found: Vec<&str> = files.into_iter().filter(|path| done.stdout.contains(path)).collect();
+        (found, done.stderr)
+    };
+    let both = vec!["skills/a/tests/scenarios.yaml", "drafts/more.yaml"];
+    assert_eq!(listed(None, &[]).0, both, "without patterns of its own, a workspace is searched for both");
+    place.write(
+        "clawspec.yaml",
+        "gateway_base_url: http://127.0.0.1:9\nscenario_patterns: ['skills/**/scenarios.yaml']\n",
+    );
+    let (found, said) = listed(None, &[]);
+    assert_eq!(found, ["skills/a/tests/scenarios.yaml"]);
+    assert!(
+        said.contains("drafts/more.yaml is left out because no pattern of `scenario_patterns` matches it: name it, or add a pattern"),
+        "{said}"
+    );
+    assert_eq!(listed(None, &["drafts/more.yaml"]).0, ["drafts/more.yaml"], "it is named");
+    assert_eq!(checked(&place, &[]).len(), 3, "a check does no harm");
+    // The environment wins.
+    let (found, said) = listed(Some(" drafts/*.yaml , nothing/*"), &[]);
+    assert_eq!(found, ["drafts/more.yaml"]);
+    assert!(said.contains("no pattern of `CLAWSPEC_SCENARIO_PATTERNS` matches it"), "{said}");
+    let mut program = place.program(&["check", "drafts"]);
+    let done = crate::support::Done::of(&program.env("CLAWSPEC_SCENARIO_PATTERNS", "drafts/*.yaml").output().unwrap());
+    assert!(!done.text().contains("no scenario pattern matches"), "{done:?}");
+    assert!(place.run(&["check", "drafts"]).text().contains("no scenario pattern matches"));
+}
+
 #[test]
 fn a_file_that_is_named_is_taken_for_what_it_holds() {
     let place = Place::empty();

@@ -37,7 +37,7 @@ fn the_failing_example_shows_what_is_wrong_and_what_helps() {
         "failed[SCHEMA_INVALID]",
         "error[timed-out]: `ends-in-time`: timed out after 1000 ms",
         "standard error: agent: still thinking",
-        "11 tests: 1 passed, 9 failed, 1 broke",
+        "13 tests: 1 passed, 11 failed, 1 broke",
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
     }
@@ -310,7 +310,7 @@ fn the_json_report_keeps_its_contract() {
     let slow = &report["suites"][0]["cases"][3]["runs"][0];
     assert_eq!((&slow["status"], &slow["error"]["kind"]), (&"error".into(), &"timed-out".into()));
     assert_eq!(slow["evidence"]["stdout"], "Let me think about that.\n");
-    assert_eq!(report["totals"]["failed"], 9);
+    assert_eq!(report["totals"]["failed"], 11);
     assert_eq!(report["totals"]["errored"], 1);
 }
 
@@ -332,15 +332,15 @@ fn reports_go_to_files_while_people_read() {
     fs::create_dir(place.path().join("out")).unwrap();
     let done = place.run(&["run", "--report", "junit=out/junit.xml", "--report", "json=out/report.json"]);
     assert_eq!(done.code, Some(1));
-    assert!(done.stdout.contains("11 tests"), "{done:?}");
+    assert!(done.stdout.contains("13 tests"), "{done:?}");
     let junit = place.read("out/junit.xml");
     assert!(junit.contains("<failure") && junit.contains("<error") && junit.contains("type=\"timed-out\""), "{junit}");
-    assert!(junit.contains("failures=\"13\"") && junit.contains("errors=\"1\""), "{junit}");
+    assert!(junit.contains("failures=\"15\"") && junit.contains("errors=\"1\""), "{junit}");
     let report: Value = serde_json::from_str(&place.read("out/report.json")).unwrap();
     assert_eq!(report["speclens"], 1);
     place.write("plain.txt", "");
     place.run(&["run", "--report", "human=plain.txt"]);
-    assert!(place.read("plain.txt").contains("11 tests") && !place.read("plain.txt").contains('\u{1b}'));
+    assert!(place.read("plain.txt").contains("13 tests") && !place.read("plain.txt").contains('\u{1b}'));
 }
 
 #[test]

@@ -307,3 +307,36 @@ fn report_of_a_pipeline_is_written_behind_its_health() {
     assert!(text.contains("- name: file_present\n  status: PASS\n"), "{text}");
     assert!(text.contains("- name: \"pipeline_health:files\"\n  status: FAIL\n"), "{text}");
 }
+
+#[test]
+fn handoffs_within_a_pipeline_have_reports_of_their_own() {
+    let server = Gateway::scoring("");
+    let place = workspace(&scenario("one", "  - {type: file_present, path: out.md}\n"));
+    let pipeline = "version: \"1.0\"\npipeline: {name: Demo flow, skill_path: skills/demo, trigger: /demo, stages: 3}\nstages:\n  - {name: plan, handoff_contract: tests/handoffs/plan.yaml}\n  - {name: draft, produces: out.md, handoff_contract: tests/handoffs/draft.yaml}\n  - {name: send, produces: none.md, requires_approval: true, handoff_contract: tests/handoffs/plan.yaml}\n";
+    place.write("skills/demo/tests/pipeline.yaml", pipeline);
+    let handoff = |to: &str, path: &str| {
+        format!(
+            "version: \"1.0\"\nhandoff: {{from: lead, to: {to}, mechanism: sessions_spawn}}\ncaller_provides: {{}}\ncallee_produces:\n  required_artifacts: [{{path_pattern: out.md, description: a text}}]\nassertions:\n  post_delegation: [{{type: file_present, path: {path}}}]\n"
+        )
+    };
+    place.write("skills/demo/tests/handoffs/plan.yaml", handoff("Planner", "out.md"));
+    place.write("skills/demo/tests/handoffs/draft.yaml", handoff("writer", "none.md"));
+    let pipeline = "skills/demo/tests/pipeline.yaml";
+    let done = run_at(&place, &server, &["run", pipeline, "--report", "clawspec"]);
+    assert!(done.code == Some(1) && done.stderr.contains("wrote 3 reports"), "{done:?}");
+    // A stage that left nothing handed nothing over.
+    let names = [
+        "2026-05-14-demo-flow-pipeline-r1.yaml",
+        "2026-05-14-lead-to-planner-plan-r1.yaml",
+        "2026-05-14-lead-to-writer-draft-r1.yaml",
+    ];
+    assert_eq!(reports(&place, "reports"), names);
+    let text = place.read("reports/2026-05-14-lead-to-writer-draft-r1.yaml");
+    assert!(text.starts_with("workflow: lead-to-writer\nscenario: draft\nrun: 1\nstatus: FAIL\n"), "{text}");
+    assert!(text.contains("- name: file_present\n  status: FAIL\n") && !text.contains("stage_produced"), "{text}");
+    assert!(text.contains("skills/demo/tests/handoffs/draft.yaml"), "{text}");
+    assert!(place.read("reports/2026-05-14-lead-to-planner-plan-r1.yaml").contains("\nstatus: PASS\n"));
+    // The next run has the next numbers.
+    assert_eq!(run_at(&place, &server, &["run", pipeline, "--report", "clawspec"]).code, Some(1));
+    assert!(place.exists("reports/2026-05-14-lead-to-writer-draft-r2.yaml"));
+}

@@ -10,13 +10,14 @@ mod tree;
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     env, fs,
-    io::Read,
+    io::{self, Read},
     ops::Bound,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use speclens_schema::{
+    dialect::clawspec::config::Config,
     files::{FileKind, Files, Lead, digest},
     suite::Inputs,
 };
@@ -203,9 +204,15 @@ impl DiskFiles {
 
     /// Forgets what was seen: files may have changed.
     pub fn forget(&self) {
+        self.forget_content();
+        self.cache().real_root = None;
+    }
+
+    /// Forgets what was seen, but for where the directory itself is: a command may have changed files in it.
+    pub fn forget_content(&self) {
         let mut cache = self.cache();
-        let (generation, declared) = (cache.generation + 1, cache.declared.take());
-        *cache = Cache { generation, declared, ..Cache::default() };
+        let (generation, declared, real_root) = (cache.generation + 1, cache.declared.take(), cache.real_root.take());
+        *cache = Cache { generation, declared, real_root, ..Cache::default() };
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -365,7 +372,12 @@ impl DiskFiles {
         let real = self.root.join(relative);
         self.see(lexical(&real));
         // A symbolic link must not lead out either.
-        match (self.real_root(), fs::canonicalize(&real)) {
+        let root = self.real_root();
+        let target = match &root {
+            Some(root) => without_links(root, relative).unwrap_or_else(|| fs::canonicalize(&real)),
+            None => fs::canonicalize(&real),
+        };
+        match (root, target) {
             (Some(root), Ok(target)) => {
                 let below = slashed(target.strip_prefix(&root).ok()?);
                 if below != normal(path) {
@@ -375,11 +387,11 @@ impl DiskFiles {
             }
             // There is nothing: opening it says so.
             (Some(root), Err(_)) => {
-                let without_links = |ancestor: &Path| match ancestor == self.root {
+                let real_path = |ancestor: &Path| match ancestor == self.root {
                     true => Some(root.clone()),
                     false => fs::canonicalize(ancestor).ok(),
                 };
-                let place = real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, without_links(ancestor)?)));
+                let place = real.ancestors().skip(1).find_map(|ancestor| Some((ancestor, real_path(ancestor)?)));
                 let place = place.and_then(|(ancestor, target)| Some(target.join(real.strip_prefix(ancestor).ok()?)));
                 let below = place.and_then(|place| place.strip_prefix(&root).ok().map(slashed));
                 if let Some(below) = below.filter(|below| *below != normal(path)) {
@@ -478,6 +490,10 @@ impl Files for DiskFiles {
         )
     }
 
+    fn scenario_patterns(&self) -> Option<Vec<String>> {
+        Config::patterns_in(&env::var(Config::PATTERNS_VARIABLE).ok()?)
+    }
+
     fn declared(&self) -> Inputs {
         self.declared_seen().inputs.clone()
     }
@@ -563,6 +579,26 @@ impl Files for DiskFiles {
     }
 }
 
+/// Returns the real path of what is at a path below a real directory, which costs one look for each name; `None` where a
+/// symbolic link is on the way, or the path does not only lead down.
+fn without_links(root: &Path, relative: &Path) -> Option<io::Result<PathBuf>> {
+    let is_directory = relative.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let leads_down = relative.components().all(|component| matches!(component, Component::Normal(_)));
+    if is_directory || !leads_down {
+        return None;
+    }
+    let mut path = root.to_owned();
+    for name in relative.components() {
+        path.push(name);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => return None,
+            Ok(_) => {}
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    Some(Ok(path))
+}
+
 fn kind_of(metadata: &fs::Metadata) -> FileKind {
     if metadata.is_file() {
         FileKind::File
@@ -575,7 +611,7 @@ fn kind_of(metadata: &fs::Metadata) -> FileKind {
 
 /// Reads a regular file that is not too large. A pipe is not read: it may never be written to.
 fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
-    let reason = |error: std::io::Error| error.to_string();
+    let reason = |error: io::Error| error.to_string();
     let metadata = fs::metadata(path).map_err(reason)?;
     if !metadata.is_file() {
         return Err("it is not a regular file".to_owned());

@@ -19,16 +19,16 @@ use crate::{
     dialect::{
         Dialect, Gates,
         format::{Facts, Format, Lower},
+        other_names,
     },
     directive,
     document::{Block, Document, NodeRef, Pointer, Shape, parallel},
     faults,
     files::Files,
     finding::Report,
-    gateway_script,
+    fixes, gateway_script,
     json_schema::SpecFile,
     problem::{Applicability, Code, Problem},
-    rewrite,
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
     script,
     settings::Settings,
@@ -151,7 +151,7 @@ impl Analyzer {
         } else if self.file == SpecFile::Gateway {
             gateway_script::lint::lint(root, problems);
         }
-        rewrite::cure_across(root, problems);
+        fixes::fix_across(root, problems);
     }
 
     /// What each item of a list gives, and from where its ranges count. As long as answers are known they are
@@ -221,8 +221,9 @@ impl Analyzer {
             format.report(node, definition, files, &mut report);
         }
         let mut problems = report.resolve(is_damaged(node)).problems(node);
-        if let Some(format) = self.format() {
-            format.refine(node, definition, &mut problems);
+        match self.format() {
+            Some(format) => format.refine(node, definition, &mut problems),
+            None => other_names::lint(node, definition, &mut problems),
         }
         problems
     }

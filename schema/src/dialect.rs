@@ -19,7 +19,6 @@ use crate::{
     document::Pointer,
     evidence::Evidence,
     mask::Secrets,
-    problem::Severity,
     suite::Subject,
     verdict::{Status, Verdict},
 };
@@ -46,12 +45,6 @@ impl Dialect {
             Dialect::CliBench => &cli_bench::CliBench,
             Dialect::ClawSpec => &clawspec::ClawSpec,
         }
-    }
-
-    /// Returns how bad it is that the program the format comes from rejects a file, or reads it differently: bad where only
-    /// that program can run it, and worth a hint where speclens runs it.
-    pub fn upstream_severity(self) -> Severity {
-        self.format().upstream_severity()
     }
 
     /// The format's name as reports write it.

@@ -62,6 +62,10 @@ pub trait Files: Send + Sync {
     fn declared(&self) -> Inputs {
         Inputs::new()
     }
+    /// The patterns of ClawSpec's scenario contracts that the environment names in place of those of the settings.
+    fn scenario_patterns(&self) -> Option<Vec<String>> {
+        None
+    }
     /// The names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
     /// What stands at a path that the suite names outright: it may also lie out of the directory, behind `..` or a

@@ -37,6 +37,8 @@ pub struct Around<'a> {
     /// Whether a person names it as a file to be looked at. That makes a content sure that others could have as well; it
     /// makes no other file one of ours.
     pub is_asked_for: bool,
+    /// Whether a pattern of the settings of ClawSpec names it as a scenario contract. Asked only where it matters.
+    pub is_named_by_pattern: &'a dyn Fn() -> bool,
     /// How the directories around it look. Asked only where it matters.
     pub workspace: &'a dyn Fn() -> Workspace,
 }
@@ -54,8 +56,12 @@ pub enum Workspace {
 
 impl Around<'_> {
     /// Nothing is known.
-    pub const NOTHING: Around<'static> =
-        Around { is_named_by_suite: false, is_asked_for: false, workspace: &|| Workspace::Unknown };
+    pub const NOTHING: Around<'static> = Around {
+        is_named_by_suite: false,
+        is_asked_for: false,
+        is_named_by_pattern: &|| false,
+        workspace: &|| Workspace::Unknown,
+    };
 }
 
 /// What a file is, if it is one of ours. `path`: where it is, `/` between names, as far as it is known.
@@ -83,6 +89,9 @@ pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
     }
     if around.is_named_by_suite {
         return sure(SpecFile::CliBenchTasks);
+    }
+    if could_be_scenarios(content, name, path, &outline) && (around.is_named_by_pattern)() {
+        return sure(SpecFile::ClawSpecScenarios);
     }
     let found = match (content, name) {
         // What has no name yet may have any.
@@ -373,6 +382,22 @@ fn has_turns(outline: &Outline<'_>) -> bool {
         // One level deeper nothing is known of them.
         || is_unfilled("tasks")
         || ["default", "answers"].into_iter().any(|key| is_unfilled(key) && outline.members(key).next().is_none())
+}
+
+/// Whether a file that a pattern of the settings names is a scenario contract. A pattern such as `skills/**/*.yaml` names
+/// contracts of other kinds as well, and files of other tools, in which ClawSpec finds no scenario.
+fn could_be_scenarios(content: Option<Content>, name: Option<Named>, path: &str, outline: &Outline<'_>) -> bool {
+    let file = SpecFile::ClawSpecScenarios;
+    if content.is_some_and(|content| content.file != file) || !outline.items.is_empty() {
+        return false;
+    }
+    if ["scenarios", "target"].into_iter().any(|key| outline.has(key)) {
+        return true;
+    }
+    let is_other_by_name = name.is_some_and(|name| name != Named::Perhaps(file));
+    let known = outline.keys.iter().filter(|entry| agrees(file, outline, entry.key)).count();
+    // It may be half typed.
+    !is_other_by_name && is_yaml(path) && (outline.keys.is_empty() || known * 2 > outline.keys.len())
 }
 
 /// How many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.

@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{dialect::Dialect, document::Pointer, shape::Place};
+use crate::{document::Pointer, shape::Place};
 
 pub use crate::rules::Code;
 
@@ -233,11 +233,6 @@ impl Problem {
             fixes: Vec::new(),
             is_for_compat: false,
         }
-    }
-
-    /// Returns a fact about the version of the program that a format comes from.
-    pub fn upstream(dialect: Dialect, at: Pointer, range: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::new(Code::UpstreamDiffers, at, range, message).with_severity(dialect.upstream_severity())
     }
 
     /// Returns the same problem, reported only where the settings name the program of the format under `compat`.

@@ -157,6 +157,7 @@ fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mu
         let label = field.shape.type_label().replace('|', "\\|");
         write(out, format_args!("| `{}` | {label} | {} | {summary} |\n", field.name, need(field)));
     }
+    other_names(&fields, out);
     for field in &fields {
         details(field, out);
     }
@@ -172,6 +173,12 @@ fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
         let Some((key, value)) = variant.tag else { continue };
         let docs = variant.shape.type_docs().unwrap_or_default();
         write(out, format_args!("\n#### `{key}: {value}`\n\n{docs}\n"));
+        let kinds = shape.step(key, None);
+        let named = kinds.iter().flat_map(Shape::values_by_other_names).filter(|(known, _)| *known == value);
+        let others: Vec<String> = named.map(|(_, other)| format!("`{}`", other.name)).collect();
+        if !others.is_empty() {
+            write(out, format_args!("\nInstead of {}.\n", others.join(", ")));
+        }
         let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
         if fields.is_empty() {
             continue;
@@ -182,6 +189,7 @@ fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
             let label = field.shape.type_label().replace('|', "\\|");
             write(out, format_args!("| `{}` | {label} | {} | {summary} |\n", field.name, need(field)));
         }
+        other_names(&fields, out);
         for field in &fields {
             details(field, out);
         }
@@ -215,6 +223,18 @@ fn below(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
         return;
     }
     mapping(shape, path, told, out);
+}
+
+/// What the fields are called elsewhere.
+fn other_names(fields: &[Field], out: &mut String) {
+    let names = fields.iter().filter_map(|field| {
+        let others: Vec<String> = field.shape.other_names().iter().map(|other| format!("`{}`", other.name)).collect();
+        (!others.is_empty()).then(|| format!("`{}` instead of {}", field.name, others.join(", ")))
+    });
+    let names: Vec<String> = names.collect();
+    if !names.is_empty() {
+        write(out, format_args!("\nWrite {}.\n", names.join("; ")));
+    }
 }
 
 /// What a field's docs say beyond the line in the table.

@@ -6,6 +6,7 @@
 //! here names a field of a format: a new field is known as soon as its type is.
 
 mod branches;
+mod names;
 mod places;
 mod written;
 
@@ -18,6 +19,7 @@ use crate::{
 
 use written::plain;
 
+pub use names::{Advice, OtherName};
 pub use places::{Place, all_keys, place_of, places_of};
 pub use written::{scalar, show};
 

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Pointer, Scalar, Shape, Style},
+    document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Style},
+    edit,
     finding::{Finding, Rule},
-    problem::{Code, Problem},
+    problem::{Code, Edit, Problem},
 };
 
 /// A node with its key and its pointer.
@@ -189,5 +190,36 @@ impl<'d> Spot<'d> {
     /// Whether its bytes may be changed here: they are its own, not those behind an alias.
     pub(crate) fn is_own(&self) -> bool {
         !self.node.resolved().is_through_alias()
+    }
+
+    /// The key and the value.
+    pub(crate) fn entry(&self) -> Option<EntryRef<'d>> {
+        Some(EntryRef { key: self.key?, value: self.node })
+    }
+
+    /// The edits that give its key another name.
+    pub(crate) fn renamed(&self, name: &str) -> Option<Vec<Edit>> {
+        edit::rename_key(self.key?, name)
+    }
+
+    /// The edits that put other words in its place.
+    pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
+        edit::replace(self.node, words)
+    }
+
+    /// The edits that put other words in place of a part of its text, found by [`Spot::part`].
+    pub(crate) fn with_part(&self, range: &Range<usize>, part: &str, words: impl Into<String>) -> Option<Vec<Edit>> {
+        edit::replace_part(self.node, range.clone(), part, words)
+    }
+
+    /// The edits that take a member out of this mapping.
+    pub(crate) fn without(&self, member: &Spot<'_>) -> Option<Vec<Edit>> {
+        edit::remove_entry(self.node, member.entry()?)
+    }
+
+    /// The edits that put members behind the one with this key.
+    pub(crate) fn with_behind(&self, key: &str, members: &[(&str, String)]) -> Option<Vec<Edit>> {
+        let lines: Vec<String> = members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        edit::entries_behind(self.node, self.node.entry(key)?, &lines)
     }
 }

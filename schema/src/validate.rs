@@ -22,9 +22,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
+    edit,
     finding::Report,
     json_schema::SpecFile,
-    problem::{Code, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     rules::{too_large, wrong_type::glued},
     shape::{self, Shape},
     spec_file::{Empty, PerFile},
@@ -34,7 +35,7 @@ use context::{Violation, Wrong};
 
 pub(crate) use context::{Context, Mapping, is_claim};
 pub(crate) use describe::{as_fragment, describe, with_article};
-pub(crate) use fix::{could_hold, rename_title, split_into};
+pub(crate) use fix::{could_hold, rename_title};
 pub(crate) use unit::in_seconds;
 
 /// A part of a document that is checked on its own.
@@ -324,21 +325,35 @@ fn dangling(root: NodeRef<'_>, at: &Pointer) -> bool {
     root.find(at).is_some_and(|node| node.shape() == NodeShape::Dangling)
 }
 
-/// The edit that puts a line of text before the first entry of a mapping, in its own layout. Nothing where
-/// the layout is unusual.
-pub(crate) fn line_at_front(mapping: NodeRef<'_>, line: &str) -> Option<crate::problem::Edit> {
-    fix::at_front(mapping.resolved(), line)
-}
-
-/// The edit that puts a line with a new key into a mapping, behind the keys that come first in its type.
+/// The edits that put a line with a new key into a mapping, behind the keys that come first in its type.
 pub(crate) fn line_in_order(
     mapping: NodeRef<'_>,
     shape: &Shape,
     key: &str,
     line: &str,
-) -> Option<crate::problem::Edit> {
+) -> Option<Vec<crate::problem::Edit>> {
     let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
-    fix::in_order(mapping.resolved(), key, line, &order)
+    edit::entry_in_order(mapping, key, line, &order)
+}
+
+/// Writes values that are known into the fixes that add a missing key, where they have examples. Fixes that others gave stay.
+pub(crate) fn insert_known(root: NodeRef<'_>, file: SpecFile, problem: &mut Problem, known: &[(&str, String)]) {
+    let insertions = |known: &[(&str, String)]| -> Vec<Fix> {
+        let add = |mapping_at: &Pointer, key: &str| {
+            let (mapping, shape) = (root.find(mapping_at)?, Shape::find(file, mapping_at, Some(root))?);
+            let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
+            fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, known)
+        };
+        let at = &problem.at;
+        if root.find(at).is_none() {
+            return at.parent().zip(at.last()).and_then(|(parent, key)| add(&parent, &key)).into_iter().collect();
+        }
+        let alternatives = Shape::find(file, at, Some(root)).map(|shape| shape.alternatives()).unwrap_or_default();
+        alternatives.into_iter().filter_map(|key| add(at, key)).collect()
+    };
+    if !problem.fixes.is_empty() && problem.fixes == insertions(&[]) {
+        problem.fixes = insertions(known);
+    }
 }
 
 /// The bytes to underline for a node: itself when it stands on one line, else its head.

@@ -13,6 +13,16 @@
 //!
 //! Two more keywords stand at objects and fields: `x-claims` (an unknown key below here is a claim that
 //! vanishes) and `x-only` (the sibling key without which the field has no effect).
+//!
+//! Names that people write for a key are declared where the key is, or at the type that has the key's name. They feed fixes,
+//! completion and the reference:
+//!
+//! | keyword | at | value |
+//! |---|---|---|
+//! | `x-synonyms` | a field, an assertion type | names that mean the same beyond doubt: the fix that renames them is safe |
+//! | `x-other-names` | the same | names that most likely mean it |
+//! | `x-advice` | a mapping, for its keys; a scalar, for its values | names that no single field or value stands for: `names`, and what to do: `note`, `help`; `explains` names the field that is not missing then |
+//! | `x-tags` | a mapping whose only key names its form | keys under which other formats give that name |
 
 mod sense;
 

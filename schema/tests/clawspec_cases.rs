@@ -274,7 +274,7 @@ fn files(case: &Recorded, need: &FilesNeed) -> FilesAnswer {
                 let text = String::from_utf8_lossy(&workspace.read(&path).unwrap()).into_owned();
                 Content::Text(Capture::whole(text))
             });
-            SeenFile { modified_us: Some(case.modified_us(&path)), path, directory, seen_after_ms: 0, content }
+            SeenFile { modified_us: Some(case.modified_us(&path)), path, directory, content, ..SeenFile::default() }
         })
         .collect();
     for late in case.harness["delayed_files"].as_array().into_iter().flatten() {

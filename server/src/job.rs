@@ -27,6 +27,7 @@ use speclens_schema::{
 };
 
 use crate::{
+    clawspec_reports::{Asked, Reports},
     trust,
     workspace::{SettingsFile, Workspace},
 };
@@ -126,6 +127,11 @@ impl Prepared {
     /// Returns the settings in force.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns what writes reports in the form of ClawSpec, where somebody asks for them.
+    pub fn reports(&self, asked: Asked<'_>) -> Option<Reports> {
+        Reports::of(&self.suite, &self.directory, &self.files, asked)
     }
 
     /// Returns the models that the suite may ask.

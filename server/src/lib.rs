@@ -12,6 +12,7 @@
 //! functions, so the editor shows what the command line says.
 
 pub mod buffers;
+pub mod clawspec_reports;
 pub mod cli;
 pub mod dry;
 pub mod ide;
@@ -25,3 +26,4 @@ mod signals;
 mod threads;
 pub mod trust;
 pub mod workspace;
+mod write;

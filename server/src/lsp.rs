@@ -17,6 +17,7 @@ mod edits;
 mod elsewhere;
 mod features;
 mod fix_all;
+mod found;
 mod ignoring;
 mod indexing;
 mod limit;
@@ -138,8 +139,13 @@ where
 }
 
 /// What is wrong with the text of a document.
-fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Vec<Problem> {
-    problems_of(snapshot, &snapshot.document, workspace)
+fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Vec<Problem>> {
+    let look = || problems_of(snapshot, &snapshot.document, workspace);
+    if snapshot.place.file == SpecFile::Settings {
+        // Files beside it count, and nobody says when they change.
+        return Arc::new(look());
+    }
+    snapshot.found.problems(&snapshot.document, &workspace.settings, look)
 }
 
 /// What would be wrong with another text of the document.

@@ -33,6 +33,15 @@ pub fn walk(directory: &Path) -> WalkBuilder {
     walk
 }
 
+/// A walk over everything in a directory but what `.ignore` leaves out. Names that begin with a dot count where they are
+/// wanted.
+pub fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
+    let mut walk = walk(directory);
+    walk.git_ignore(false).git_global(false).git_exclude(false).hidden(!with_hidden);
+    walk.filter_entry(|entry| entry.file_name() != ".git");
+    walk
+}
+
 /// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
 pub fn read_text(path: &Path) -> (String, Option<Problem>) {
     let bytes = match read_bytes(path) {

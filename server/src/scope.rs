@@ -11,11 +11,15 @@ use std::{
     },
 };
 
-use speclens_runner::files::{Buffers as _, lexical, slashed};
+use speclens_runner::files::{self, Buffers as _, DiskFiles, lexical, slashed};
 use speclens_schema::{
-    dialect::{Dialect, ScalarRules, cli_bench::task_files},
+    dialect::{
+        Dialect, ScalarRules,
+        clawspec::{config::Config, lower},
+        cli_bench::task_files,
+    },
     document::{Document, NodeRef},
-    files::MemoryFiles,
+    files::{Files as _, MemoryFiles, matches},
     json_schema::SpecFile,
     kind::{self, Around, Workspace},
     script,
@@ -23,7 +27,7 @@ use speclens_schema::{
 
 use crate::{
     buffers::Buffers,
-    read::{beginning, read_text},
+    read::{beginning, read_text, walk_unignored},
 };
 
 /// What a file is, and what it belongs to.
@@ -50,6 +54,8 @@ pub struct Scopes {
     mains: Mutex<HashMap<(PathBuf, bool), Mains>>,
     /// Main files with other names than the usual ones, as far as they are known.
     by_content: Mutex<BTreeSet<PathBuf>>,
+    /// The patterns of scenario contracts that are in force in each directory that was looked at.
+    patterns: Mutex<HashMap<PathBuf, Option<Arc<Patterns>>>>,
     /// Whether other files of a directory are looked at, to find such main files.
     looks_around: bool,
     /// Counts how often everything was forgotten.
@@ -57,6 +63,48 @@ pub struct Scopes {
 }
 
 type Mains = Vec<Arc<Main>>;
+
+/// The patterns by which the author of a ClawSpec workspace names its scenario contracts.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Patterns {
+    /// The directory that they start from.
+    pub root: PathBuf,
+    /// Where they are written.
+    pub source: &'static str,
+    patterns: Vec<String>,
+}
+
+impl Patterns {
+    /// Whether one of them names a file.
+    pub fn name(&self, path: &Path) -> bool {
+        let place = path.strip_prefix(&self.root).map(slashed);
+        place.is_ok_and(|place| self.patterns.iter().any(|pattern| matches(pattern, &place)))
+    }
+
+    /// The files below a directory that they name, those that version control ignores among them: generated contracts are
+    /// found by a pattern.
+    pub fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
+        let mut found = BTreeSet::new();
+        for pattern in &self.patterns {
+            let steps: Vec<&str> = pattern.split('/').filter(|step| !step.is_empty() && *step != ".").collect();
+            if pattern.starts_with('/') || steps.contains(&"..") {
+                continue;
+            }
+            let is_plain = |step: &&&str| !step.contains(['*', '?', '[']);
+            let beginning = self.root.join(steps.iter().take_while(is_plain).collect::<PathBuf>());
+            let start = match (directory.starts_with(&beginning), beginning.starts_with(directory)) {
+                (true, _) => directory,
+                (false, true) => &beginning,
+                (false, false) => continue,
+            };
+            let has_hidden = steps.iter().any(|step| step.starts_with('.'));
+            let entries = walk_unignored(start, has_hidden).build().flatten();
+            let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
+            found.extend(files.map(ignore::DirEntry::into_path).filter(|path| self.name(path)));
+        }
+        found.into_iter().collect()
+    }
+}
 
 /// A main file of a cli-bench suite.
 #[derive(Debug)]
@@ -101,6 +149,7 @@ impl Scopes {
             buffers,
             mains: Mutex::default(),
             by_content: Mutex::default(),
+            patterns: Mutex::default(),
             looks_around: false,
             generation: AtomicU64::new(0),
         }
@@ -154,6 +203,7 @@ impl Scopes {
     pub fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.patterns.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Changes whenever an answer may be another one.
@@ -176,7 +226,9 @@ impl Scopes {
         let workspace = OnceCell::new();
         let workspace = || *workspace.get_or_init(|| self.workspace_around(path, &from_root));
         let detect = |is_named_by_suite| {
-            kind::detect(&from_root, text, &Around { is_named_by_suite, is_asked_for, workspace: &workspace })
+            let is_named_by_pattern = &|| self.patterns_of(path).is_some_and(|patterns| patterns.name(path));
+            let around = Around { is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
+            kind::detect(&from_root, text, &around)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
         let alone = detect(false);
@@ -205,9 +257,37 @@ impl Scopes {
     /// The directory above a file in which the settings of its workspace stand.
     fn settings_above(&self, path: &Path) -> Option<PathBuf> {
         self.above(path).into_iter().find(|directory| {
-            let file = directory.join("clawspec.yaml");
+            let file = directory.join(Config::FILE);
             file.is_file() || self.buffers.text(&file).is_some()
         })
+    }
+
+    /// The patterns that name the scenario contracts of the workspace that a file is in: those of the environment, else of
+    /// its settings. `None` where neither has any.
+    pub fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
+        let directory = path.parent()?;
+        if let Some(known) = self.patterns.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return known.clone();
+        }
+        let generation = self.generation();
+        let found = self.read_patterns(path).map(Arc::new);
+        let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was read while files changed may be void already.
+        if self.generation() == generation {
+            patterns.insert(directory.to_owned(), found.clone());
+        }
+        found
+    }
+
+    fn read_patterns(&self, path: &Path) -> Option<Patterns> {
+        let settings = self.settings_above(path);
+        let root = settings.clone().unwrap_or_else(|| self.workspace_root(path, ""));
+        let files = DiskFiles::new(&root, Config::FILE).over(Arc::clone(&self.buffers) as Arc<dyn files::Buffers>);
+        if let Some(patterns) = files.scenario_patterns() {
+            return Some(Patterns { root, source: Config::PATTERNS_VARIABLE, patterns });
+        }
+        let patterns = settings.and_then(|_| lower::settings(&files).scenario_patterns)?;
+        Some(Patterns { root, source: "scenario_patterns", patterns })
     }
 
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {

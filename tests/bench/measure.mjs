@@ -30,13 +30,14 @@ export async function among(files, work) {
 export const server = (binary, directory) =>
   new Client([binary, 'lsp'], { cwd: directory, env: { ...process.env, XDG_STATE_HOME: directory } });
 
-export function initialize(client, directory) {
+/** `abilities`: what the client can do beyond the least. */
+export function initialize(client, directory, abilities = {}) {
   const folder = { uri: `file://${directory}`, name: 'bench' };
   return client.request('initialize', {
     processId: null,
     rootUri: folder.uri,
     workspaceFolders: [folder],
-    capabilities: { workspace: { configuration: true } },
+    capabilities: { ...abilities, workspace: { configuration: true } },
     initializationOptions: { trusted: true },
   });
 }
@@ -51,4 +52,68 @@ export async function opened(binary, directory, path, text) {
   client.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version: 1, text } });
   await told;
   return { client, uri };
+}
+
+/** The position behind the first occurrence of some words. */
+export function behind(text, words) {
+  const at = text.indexOf(words);
+  if (at < 0) throw new Error(`not in the suite: ${words}`);
+  const before = text.slice(0, at + words.length);
+  return { line: before.split('\n').length - 1, character: before.length - before.lastIndexOf('\n') - 1 };
+}
+
+/** A document in a server: edits wait until what is wrong with it is told. */
+export class Open {
+  /** `tells`: whether an answer tells about this version; without it any answer does. */
+  constructor(client, uri, text, versioned = true) {
+    Object.assign(this, { client, uri, text, versioned, version: 0 });
+  }
+  published(version) {
+    return this.client.published((params) => params.uri === this.uri && (!this.versioned || params.version === version));
+  }
+  async open() {
+    const answer = this.published(++this.version);
+    const before = now();
+    this.client.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'yaml', version: this.version, text: this.text } });
+    return (await answer).arrived - before;
+  }
+  send(range, text) {
+    this.client.notify('textDocument/didChange', {
+      textDocument: { uri: this.uri, version: ++this.version },
+      contentChanges: [{ range, text }],
+    });
+  }
+  async edit(range, text) {
+    const answer = this.published(this.version + 1);
+    const before = now();
+    this.send(range, text);
+    return (await answer).arrived - before;
+  }
+  /** Types a letter at a place and takes it away again, so many times. */
+  async type(at, letter, count) {
+    const after = { ...at, character: at.character + 1 };
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      times.push(i % 2 ? await this.edit({ start: at, end: after }, '') : await this.edit({ start: at, end: at }, letter));
+    }
+    return times;
+  }
+  /** Takes the letter before a place away and types it again, so many times. */
+  async retype(at, letter, count) {
+    const before = { ...at, character: at.character - 1 };
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      times.push(i % 2 ? await this.edit({ start: before, end: before }, letter) : await this.edit({ start: before, end: at }, ''));
+    }
+    return times;
+  }
+  async ask(method, params, count) {
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      const before = now();
+      const answer = await this.client.request(method, { textDocument: { uri: this.uri }, ...params });
+      times.push(answer.arrived - before);
+    }
+    return times;
+  }
 }

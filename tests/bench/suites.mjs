@@ -114,3 +114,20 @@ export function ofSize(kind, bytes) {
   const tests = Math.max(6, Math.round(bytes / each));
   return { tests, ...KINDS[kind](tests) };
 }
+
+/** A key that each kind of test does not have. */
+const UNKNOWN = { kindlm: 'tagz: [slow]', 'cli-bench': 'categry: safety', 'cli-bench-tasks': 'categry: safety', clawspec: 'descripton: A draft is written.' };
+
+/** A suite of a kind with so many tests, of which each tenth has a mistake. */
+export function withMistakes(kind, tests) {
+  const suite = KINDS[kind](tests);
+  let { text } = suite;
+  const parts = [];
+  for (let i = 1; i < tests; i += 10) {
+    const item = suite.item(i);
+    const end = text.indexOf(item) + item.length;
+    parts.push(text.slice(0, end), `${' '.repeat(item.indexOf('-') + 2)}${UNKNOWN[kind]}\n`);
+    text = text.slice(end);
+  }
+  return { ...suite, text: parts.join('') + text, mistake: UNKNOWN[kind] };
+}

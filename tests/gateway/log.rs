@@ -140,3 +140,83 @@ fn lines_of_other_runs_are_not_recorded() {
     assert!(texts.iter().map(String::len).sum::<usize>() < 100_000);
     assert!(!texts.iter().any(|text| text.contains("other-")), "{texts:?}");
 }
+
+#[test]
+fn line_anywhere_in_a_log_that_is_too_long_to_be_kept_is_found() {
+    let filler = "nothing of interest here\n".repeat(100_000);
+    let place = Place::empty();
+    let log = place.path().join("run.log");
+    let gateway = Loopback::acting(move |_| {
+        fs::write(&log, format!("{filler}draft saved: out/a.md\n{filler}sent 5 mails\nlast")).unwrap();
+        over("run-1")
+    });
+    let then = "{type: log_entry, path: run.log, pattern: '^draft saved: .+\\.md$'}, \
+        {type: log_entry, path: run.log, pattern: 'sent \\d+ mails', absent: true}, \
+        {type: log_entry, path: run.log, pattern: 'draft refused'}, \
+        {type: log_entry, path: run.log, pattern: 'refused', absent: true}, \
+        {type: log_entry, path: run.log, pattern: '\\Anothing else'}";
+    workspace(&gateway, &place, then);
+    place.write("speclens.yaml", "limits: {output_mib: 1}\n");
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, outcomes(&report)), (Some(1), vec!["pass", "fail", "fail", "pass", "unknown"]), "{report:#}");
+    let text = report.to_string();
+    for part in ["line 200002: sent 5 mails", "200003 lines without it", "not all of the log was searched"] {
+        assert!(text.contains(part), "{part}: {report:#}");
+    }
+    // What is recorded is judged alike; a pattern that was not looked for is not known.
+    let (code, report) = place.report(&["--recorded"]);
+    assert_eq!((code, outcomes(&report)), (Some(1), vec!["pass", "fail", "fail", "pass", "unknown"]), "{report:#}");
+    workspace(&gateway, &place, "{type: log_entry, path: run.log, pattern: 'saved'}");
+    let (_, report) = place.report(&["--recorded"]);
+    assert_eq!(outcomes(&report), ["unknown"], "{report:#}");
+}
+
+/// A log of other runs is read in pieces: what is held does not depend on its length. `SPECLENS_LOG_MIB=1024` makes it as long
+/// as you like.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_log_of_other_runs() {
+    const MAX_KIB: u64 = 64 * 1024;
+    let mebibytes = std::env::var("SPECLENS_LOG_MIB").ok().and_then(|text| text.parse().ok()).unwrap_or(128);
+    let place = Place::empty();
+    let log = place.path().join("logs/gw-2026-05-14.log");
+    let (send, pid) = std::sync::mpsc::channel::<u32>();
+    let peak = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let found = std::sync::Arc::clone(&peak);
+    let mut is_first = true;
+    let gateway = Loopback::acting(move |_| {
+        if std::mem::take(&mut is_first) {
+            append(&log, "t run_id=run-1 tool=one agent=a\n");
+            let line = "t run_id=other-4711 tool=secret-plan agent=somebody trace=0af7651916cd43dd8448eb211c80319c\n";
+            let block = line.repeat((1 << 20) / line.len());
+            (0..mebibytes).for_each(|_| append(&log, &block));
+            append(&log, "t run_id=run-1 tool=two agent=a\n");
+            return over("run-1");
+        }
+        // The first scenario is judged by now.
+        let status = fs::read_to_string(format!("/proc/{}/status", pid.recv().unwrap())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        *found.lock().unwrap() = line.trim().trim_end_matches(" kB").parse().ok();
+        over("run-2")
+    });
+    let url = gateway.url();
+    place.write("clawspec.yaml", format!("gateway_base_url: {url}\ngateway_log_pattern: 'logs/gw-{{date}}.log'\n"));
+    let then = "then: [{type: tool_was_called, tool: one}, {type: tool_was_called, tool: two}, {type: tool_not_called, tool: secret-plan}]";
+    skill(
+        &place,
+        "demo",
+        &[
+            &format!("{{name: first, tags: [negative], when: {{invoke: /demo}}, {then}}}"),
+            "{name: second, when: {invoke: /demo}, then: [{type: file_absent, path: x}]}",
+        ],
+    );
+    let mut program = place.program(&["run"]);
+    let child = program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    send.send(child.id()).unwrap();
+    let done = crate::support::Done::of(&child.wait_with_output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let peak: u64 = peak.lock().unwrap().unwrap();
+    assert!(peak < MAX_KIB, "{} MiB", peak / 1024);
+    let written: Vec<PathBuf> = place.recordings().into_iter().chain(place.texts()).collect();
+    assert!(written.iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>() < 1 << 20);
+}

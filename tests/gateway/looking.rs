@@ -7,7 +7,7 @@ use crate::{
     support::Place,
 };
 
-use super::{attempts, over, skill, statuses, workspace, writing};
+use super::{accepted, attempts, over, skill, statuses, workspace, writing};
 
 const WRITES: &str = "{name: writes, tags: [negative], given: [{type: file_absent, path: lock}], when: {invoke: /demo go, params: {a: 1}}, then: [{type: artifact_contains, path: out.md, sections: [Hook]}]}";
 
@@ -53,6 +53,37 @@ fn what_is_there_is_judged_anew_without_starting_anything() {
     assert_eq!((gateway.requests().len(), place.recordings()), (1, recordings));
     let done = place.run(&["run", "--judge-only", "--run-id", "r9"]);
     assert!(done.stdout.contains("of the run `r9`"), "{done:?}");
+}
+
+const QUIET: &str =
+    "{name: quiet, tags: [negative], when: {invoke: /demo}, then: [{type: tool_not_called, tool: send}]}";
+
+#[test]
+fn log_says_later_that_a_run_has_ended_which_was_given_up() {
+    let gateway = Loopback::acting(|_| accepted("run-1"));
+    let place = Place::empty();
+    let url = gateway.url();
+    place.write("clawspec.yaml", format!("gateway_base_url: {url}\ngateway_log_pattern: log/gateway.log\n"));
+    skill(&place, "demo", &[QUIET]);
+    let begun = "embedded run tool start: runId=run-1 tool=read toolCallId=1\n";
+    place.write("log/gateway.log", begun);
+    let (code, report) = place.report(&["--timeout", "0.3"]);
+    assert_eq!((code, statuses(&report)), (Some(3), vec![("quiet", "unknown")]), "{report:#}");
+    let (code, report) = place.report(&["--judge-only"]);
+    assert_eq!((code, statuses(&report)), (Some(3), vec![("quiet", "unknown")]), "{report:#}");
+    // The end of another run says nothing of this one.
+    place.write("log/gateway.log", format!("{begun}embedded run done: runId=run-2 sessionId=s durationMs=5\n"));
+    let (code, _) = place.report(&["--judge-only"]);
+    assert_eq!(code, Some(3));
+    place.write("log/gateway.log", format!("{begun}embedded run done: runId=run-1 sessionId=s durationMs=5\n"));
+    let (code, report) = place.report(&["--judge-only"]);
+    assert_eq!((code, statuses(&report)), (Some(0), vec![("quiet", "pass")]), "{report:#}");
+    // Nothing is recorded of the run that is named: the log alone knows it.
+    let other = format!("{begun}embedded run done: runId=run-1 sessionId=s durationMs=5\n").replace("run-1", "run-7");
+    place.write("log/gateway.log", other);
+    let (code, report) = place.report(&["--judge-only", "--run-id", "run-7"]);
+    assert_eq!(code, Some(0), "{report:#}");
+    assert_eq!(gateway.requests().len(), 1);
 }
 
 #[test]

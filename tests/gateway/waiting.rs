@@ -2,12 +2,15 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
     process::{Command, Stdio},
     sync::mpsc,
+    thread,
+    time::{Duration, Instant},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     loopback::{Answer, Loopback},
@@ -188,4 +191,62 @@ fn cancelled_run_ends_at_once_whatever_the_gateway_does() {
         let done = Done::of(&child.wait_with_output().unwrap());
         assert_eq!(done.code, Some(130), "{done:?}");
     }
+}
+
+/// Sends spans of one trace as an exporter does, and returns when they were taken.
+fn export(port: u16, spans: &Value) {
+    let body = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = body.len();
+    write!(stream, "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn outermost_span_that_ends_ends_the_run_and_what_comes_before_the_trace_is_silent_counts() {
+    const SILENCE: Duration = Duration::from_millis(1_500);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let gateway = Loopback::acting(move |request| {
+        let session = request.body["session_key"].as_str().unwrap();
+        let span = |number: u32, parent: &str, name: &str, attributes: Value| {
+            json!({
+                "traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": format!("{number:016x}"), "parentSpanId": parent,
+                "name": name, "startTimeUnixNano": "1778760000000000000", "endTimeUnixNano": "1778760001000000000",
+                "attributes": attributes,
+            })
+        };
+        let tool = |name: &str| {
+            json!([
+                { "key": "gen_ai.operation.name", "value": { "stringValue": "execute_tool" } },
+                { "key": "gen_ai.tool.name", "value": { "stringValue": name } },
+            ])
+        };
+        let key = json!([{ "key": "openclaw.sessionKey", "value": { "stringValue": session } }]);
+        let root = span(1, "", "run", key);
+        let (early, late) = (span(2, &format!("{:016x}", 1), "read", tool("read")), tool("send"));
+        let late = span(3, &format!("{:016x}", 1), "send", late);
+        thread::spawn(move || {
+            for span in [early, root, late] {
+                export(port, &json!([span]));
+            }
+        });
+        accepted("run-1")
+    });
+    let scenario = "{name: traced, tags: [negative], when: {invoke: /demo}, then: [{type: tool_not_invoked, tool: delete}, {type: tool_not_invoked, tool: send}]}";
+    let place = workspace(&gateway.url(), &[scenario]);
+    let settings = place.read("clawspec.yaml");
+    place
+        .write("clawspec.yaml", format!("{settings}observability: {{trace_poll_delay_ms: {}}}\n", SILENCE.as_millis()));
+    place.write("speclens.yaml", format!("clawspec: {{traces: {{port: {port}}}}}\n"));
+    let began = Instant::now();
+    let (code, report) = place.report(&["--timeout", "600"]);
+    let took = began.elapsed();
+    let run = attempts(&report)[0].1;
+    let outcomes: Vec<&str> =
+        run["verdicts"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!((code, outcomes), (Some(1), vec!["pass", "fail"]), "{report:#}");
+    assert_eq!(ended(&place), "root-span");
+    assert!(took >= SILENCE, "{took:?}");
 }

@@ -50,6 +50,26 @@ fn an_edit_of_a_task_file_concerns_the_suite_that_names_it() {
 }
 
 #[test]
+fn scenario_patterns_make_a_contract_of_any_file_once_they_are_saved() {
+    let settings = "gateway_base_url: http://127.0.0.1:9\n";
+    let vague = "scenarios:\n  - name: a\n";
+    let mut client = Client::start(&[("clawspec.yaml", settings), ("qa/login.yaml", vague)]);
+    let mut text = client.open("clawspec.yaml");
+    client.open("qa/login.yaml");
+    let uri = client.uri("qa/login.yaml");
+    assert_eq!(hover(&mut client, &uri, 1, 5), Value::Null);
+    let patterns = format!("{settings}scenario_patterns: ['qa/*.yaml']\n");
+    client.replace("clawspec.yaml", &mut text, settings, &patterns, 2);
+    std::fs::write(client.path("clawspec.yaml"), &patterns).unwrap();
+    let saved = json!({ "textDocument": { "uri": client.uri("clawspec.yaml") } });
+    client.notify("textDocument/didSave", saved);
+    let found = client.diagnostics_of_any_version("qa/login.yaml", |found| !found.is_empty());
+    assert!(codes(&found).contains(&"missing-field"), "{found:?}");
+    assert!(hover(&mut client, &uri, 1, 5).to_string().contains("name"));
+    assert_eq!(client.leave(), Some(0));
+}
+
+#[test]
 fn other_documents_get_nothing_until_they_are_ours() {
     let strangers = [
         ("compose.yaml", "services: {}\n"),

@@ -120,6 +120,30 @@ fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows
     assert!(hover.contains("7 bytes, changed 20") && hover.contains(" UTC"), "{hover}");
 }
 
+#[test]
+fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them() {
+    for (settings, expected) in [("", 0), ("clawspec: {editor_reports: true}\n", 1)] {
+        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let files = files(&gateway.url(), |text| text.to_owned());
+        let with_reports = format!("{}report_dir: qa/reports\n", files[0].1);
+        let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        files[0].1 = &with_reports;
+        files.push(("speclens.yaml", settings));
+        let mut client = Client::start(&files);
+        std::fs::write(client.path("out.md"), "# Hook\nhello\n").unwrap();
+        client.open(CONTRACT);
+        let uri = client.uri(CONTRACT);
+        lens_titles(&mut client, CONTRACT);
+        client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
+        lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
+        let entries = std::fs::read_dir(client.path("qa/reports")).into_iter().flatten();
+        let names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        assert_eq!(names.len(), expected, "{names:?}");
+        assert!(names.iter().all(|name| name.ends_with("-demo-writes-r1.yaml")), "{names:?}");
+        assert_eq!(client.leave(), Some(0));
+    }
+}
+
 /// The contract with something that must hold before the scenario starts, in three styles of writing.
 fn with_preconditions() -> impl Iterator<Item = String> {
     let given =

@@ -119,7 +119,7 @@ impl Inputs {
     }
 
     fn now(&self) -> Digests {
-        self.files.forget();
+        self.files.forget_content();
         let named = match &self.act {
             Act::Command(script) => inputs_of(script, self.files.as_ref()),
             Act::Task(task) => {

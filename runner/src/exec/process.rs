@@ -35,8 +35,14 @@ const DRAIN: Duration = Duration::from_millis(250);
 /// How long is waited before looking again for a process that is about to end.
 const MOMENT: Duration = Duration::from_millis(5);
 
-/// As many bytes are read at once: what a pipe holds.
+/// Maximum number of bytes that are read of an output at first.
+const SHORT: usize = 4 * 1024;
+
+/// Maximum number of bytes that are read at once later: what a pipe holds.
 const CHUNK: usize = 64 * 1024;
+
+/// An output of so many bytes is large.
+const LARGE: usize = 4 * 1024 * 1024;
 
 /// Allocators keep smaller pieces of memory for later (glibc up to 32 MiB).
 const HUGE: usize = 33 * 1024 * 1024;
@@ -375,14 +381,15 @@ impl Finished {
 struct Stream<R> {
     reader: Option<R>,
     kept: Vec<u8>,
-    chunk: Vec<u8>,
+    /// What is read beyond the limit.
+    rest: Vec<u8>,
     limit: usize,
     dropped: u64,
 }
 
 impl<R: AsyncRead + Unpin> Stream<R> {
     fn new(reader: Option<R>, limit: usize) -> Stream<R> {
-        Stream { reader, kept: Vec::new(), chunk: vec![0; CHUNK], limit, dropped: 0 }
+        Stream { reader, kept: Vec::new(), rest: Vec::new(), limit, dropped: 0 }
     }
 
     fn is_open(&self) -> bool {
@@ -391,29 +398,38 @@ impl<R: AsyncRead + Unpin> Stream<R> {
 
     /// Takes what has arrived. Nothing is lost when the wait is given up.
     async fn read(&mut self) {
+        self.make_room();
         let Some(reader) = &mut self.reader else { return };
-        match reader.read(&mut self.chunk).await {
+        let room = self.limit - self.kept.len();
+        let read = if room > 0 {
+            reader.take(room as u64).read_buf(&mut self.kept).await
+        } else {
+            reader.read_buf(&mut self.rest).await.inspect(|count| self.dropped += *count as u64)
+        };
+        match read {
             Ok(0) => self.reader = None,
-            Ok(count) => {
-                let kept = count.min(self.limit - self.kept.len());
-                if self.kept.len() + kept > self.kept.capacity() {
-                    self.grow(kept);
-                }
-                self.kept.extend_from_slice(&self.chunk[..kept]);
-                self.dropped += (count - kept) as u64;
-            }
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => self.reader = None,
         }
     }
 
-    /// Makes room. A large output gets all the room that it may need at once: it is moved no more, pages that are not written to
-    /// take no memory, and an allocator returns so large a piece to the system as soon as it is free.
-    fn grow(&mut self, more: usize) {
-        const LARGE: usize = 4 * 1024 * 1024;
-        if self.kept.len() + more > LARGE {
+    /// Makes room for what is read next. Most outputs are short. A large one gets all the room that it may need at once: it is
+    /// moved no more, pages that are not written to take no memory, and an allocator returns so large a piece to the system as
+    /// soon as it is free.
+    fn make_room(&mut self) {
+        let kept = self.kept.len();
+        if kept >= self.limit {
+            self.rest.clear();
+            self.rest.reserve(CHUNK);
+        } else if kept == self.kept.capacity() {
+            let more = match kept {
+                0 => SHORT,
+                LARGE.. => self.limit.max(HUGE) - kept,
+                _ => CHUNK.max(kept),
+            };
             // Where address space is short, the buffer grows as any other.
-            let _ = self.kept.try_reserve_exact(self.limit.max(HUGE) - self.kept.len());
+            let _ = self.kept.try_reserve_exact(more);
         }
     }
 
@@ -439,6 +455,9 @@ mod group;
 
 #[cfg(unix)]
 mod keeper;
+
+#[cfg(unix)]
+mod lookup;
 
 #[cfg(unix)]
 pub mod suspension;

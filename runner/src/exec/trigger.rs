@@ -59,12 +59,12 @@ struct Came {
 }
 
 /// What is known of a run that was started elsewhere, before it is looked at what it left.
-pub(crate) fn seen_later(context: Context, ended: Option<Ended>, world: World<'_>) -> Attempt {
+pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
     let context = match world.gateway {
         Some(gateway) => values::ended(context, None, gateway, world.clock, world.directory),
         None => context,
     };
-    Attempt { evidence: Evidence { context, ended, ..Evidence::default() }, notes: Vec::new() }
+    Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
 }
 
 /// Performs a trigger. Whatever goes wrong is part of what it left behind.
@@ -72,7 +72,7 @@ pub(super) async fn perform(action: &TriggerAction, context: Context, world: Wor
     let inputs = Inputs::before_trigger(action, world.files).await;
     let patience = Patience::begin(process::suspended);
     let (attempt, watch) = match prepared(action, &context, world) {
-        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, None, world), None),
+        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, world), None),
         Ok((filled, gateway)) => {
             let act = Act { action, filled: &filled, gateway, world, view, patience };
             started(act, context).await

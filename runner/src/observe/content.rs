@@ -4,12 +4,22 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::Path,
+    time::{Duration, Instant},
 };
 
-use speclens_schema::evidence::{Capture, Content};
+use speclens_schema::{
+    check::log_search::FileScan,
+    evidence::{Capture, Content, FileSearch},
+};
 
 /// Maximum number of names that are kept of a directory.
 const MAX_NAMES: usize = 300;
+
+/// Number of bytes of a file that are read at once to be searched.
+const PIECE: usize = 256 << 10;
+
+/// How long a file is searched.
+const MAX_SEARCH: Duration = Duration::from_secs(60);
 
 /// Maximum number of entries of a directory that are looked at for names.
 const MAX_ENTRIES: usize = 10_000;
@@ -32,6 +42,37 @@ fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     reader.read_to_end(&mut bytes)?;
     let cut = reader.into_inner().read(&mut [0])? > 0;
     Ok((bytes, cut))
+}
+
+/// Looks for texts and patterns in the whole of a file, of which one piece is held at a time.
+pub(super) fn search(path: &Path, wanted: &[String]) -> Vec<FileSearch> {
+    let mut scan = FileScan::new(wanted);
+    let began = Instant::now();
+    let mut read = || -> io::Result<()> {
+        let mut file = open(path)?;
+        let mut piece = vec![0; PIECE];
+        let mut searched: u64 = 0;
+        while !scan.is_over() {
+            let length = match file.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                length => length?,
+            };
+            scan.read(&piece[..length]);
+            searched += length as u64;
+            if began.elapsed() > MAX_SEARCH {
+                let mebibytes = searched >> 20;
+                scan.stop(|line| {
+                    format!("only {mebibytes} MiB were searched in {} s, up to line {line}", MAX_SEARCH.as_secs())
+                });
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = read() {
+        scan.stop(|line| format!("it cannot be read from line {line} on: {error}"));
+    }
+    scan.end()
 }
 
 /// Opens a file without waiting for a writer: it may have become a pipe since it was looked at.

@@ -158,11 +158,15 @@ fn gather(listed: Vec<(String, State, u64)>, need: &FilesNeed, directory: &Path,
         if let Some(Content::Text(Capture { text, .. })) = &content {
             left = left.saturating_sub(text.len());
         }
+        let searches = match &content {
+            Some(Content::Text(Capture { cut: true, .. })) => content::search(&place, &need.searches),
+            Some(Content::Text(Capture { cut: false, .. }) | Content::Unreadable(_)) | None => Vec::new(),
+        };
         if need.content {
             is_steady &= State::of(&place) == Some(state);
         }
         let State { directory, modified_us, .. } = state;
-        answer.files.push(SeenFile { path, directory, modified_us, seen_after_ms, content });
+        answer.files.push(SeenFile { path, directory, modified_us, seen_after_ms, content, searches });
     }
     if answer.files.is_empty() {
         answer.beside = beside(need, directory);

@@ -26,8 +26,7 @@ pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cance
         }
         let looked = looking(view, move || {
             let pattern = place.gateway.as_ref().map_or(Config::LOG_PATTERN, |gateway| &gateway.log_pattern);
-            let watch = place.watch.as_ref().and_then(|watch| Some((watch.log.as_ref()?, &watch.identity)));
-            log::look(&wanted, pattern, &place.directory, watch)
+            log::look(&wanted, pattern, &place.directory, place.watch.as_deref())
         });
         match looked.await? {
             Ok(reading) if reading.is_half && patience.elapsed() < MAX_WAIT => {}

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use speclens_schema::{
+    dialect::clawspec::stages::StageHandoff,
     evidence::{Answer, Evidence},
     judge::Judged,
     shape::scalar,
     suite::{Action, Case, Claim, Phase, TriggerKind},
-    verdict::{Outcome, Status},
+    verdict::{Handover, Outcome, Status},
 };
 
 use crate::event::{Origin, RunResult};
@@ -25,10 +26,7 @@ impl Subject {
     /// Returns what a report of a case is about; `None` for what ClawSpec does not run.
     pub fn of(case: &Case) -> Option<Subject> {
         let Action::Trigger(trigger) = &case.action else { return None };
-        let stem = || {
-            let name = trigger.contract.rsplit('/').next().unwrap_or_default();
-            name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
-        };
+        let stem = || stem(&trigger.contract);
         Some(match trigger.kind {
             TriggerKind::Skill | TriggerKind::Agent => {
                 Subject { workflow: last_step(&trigger.target).to_owned(), scenario: case.name.clone() }
@@ -36,6 +34,12 @@ impl Subject {
             TriggerKind::Pipeline => Subject { workflow: case.name.clone(), scenario: stem() },
             TriggerKind::Nothing => Subject { workflow: slug(&case.name), scenario: stem() },
         })
+    }
+
+    /// What a report of a handing over within a pipeline is about: the same as that of its contract alone.
+    pub fn of_handover(handover: &Handover) -> Subject {
+        let Handover { from, to, contract } = handover;
+        Subject { workflow: slug(&format!("{from} to {to}")), scenario: stem(contract) }
     }
 
     /// The name of the report's file without its day and number.
@@ -54,6 +58,12 @@ impl Subject {
 
 /// The length of a day, as `2026-05-14`.
 pub const DAY_LENGTH: usize = 10;
+
+/// The name of a file without its ending.
+fn stem(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
 
 /// The last part of a path.
 pub fn last_step(path: &str) -> &str {
@@ -80,6 +90,17 @@ pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     is_fresh && run.absence.is_none() && !run.verdicts.iter().any(is_unmet)
 }
 
+/// The contracts of handing over that a run of a pipeline was judged by, with the results of each.
+pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, Vec<&'r Judged>)> {
+    let of_claim = |index: usize| {
+        let results = run.verdicts.iter().filter(move |judged| judged.claim == index);
+        results.filter(|judged| judged.verdict.kind != StageHandoff::NOT_JUDGED).collect::<Vec<_>>()
+    };
+    let claims = case.claims.iter().enumerate();
+    let handovers = claims.filter_map(|(index, claim)| Some((claim.check.handover()?, of_claim(index))));
+    handovers.filter(|(_, results)| !results.is_empty()).collect()
+}
+
 /// When a run was made: times in UTC, as `2026-05-14T12:00:00Z`.
 #[derive(Clone, Copy, Debug)]
 pub struct Times<'t> {
@@ -89,17 +110,17 @@ pub struct Times<'t> {
     pub completed_at: &'t str,
 }
 
-/// Writes the report of a run. `contract` is where the contract is, for whoever mends it.
+/// Writes the report of a run with these results. `contract` is where the contract is, for whoever mends it.
 pub fn render(
     subject: &Subject,
     number: u64,
     case: &Case,
-    run: &RunResult,
+    results: &[&Judged],
     evidence: &Evidence,
     times: Times<'_>,
     contract: &str,
 ) -> String {
-    let rows: Vec<Row<'_>> = run.verdicts.iter().filter_map(|judged| Row::of(case, judged, evidence)).collect();
+    let rows: Vec<Row<'_>> = results.iter().filter_map(|judged| Row::of(case, judged, evidence)).collect();
     let status = rows.iter().map(|row| row.status).max().unwrap_or(Word::Pass).max(Word::Pass);
     let mut text = String::new();
     let _ = writeln!(text, "workflow: {}\nscenario: {}", scalar(&subject.workflow), scalar(&subject.scenario));

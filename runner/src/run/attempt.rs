@@ -9,6 +9,7 @@ use std::{
 };
 
 use speclens_schema::{
+    dialect::clawspec::trigger::session_key as session_key_of,
     evidence::{Context, Ended, Evidence, Moment, Need, Only, RunError, RunErrorKind},
     judge,
     suite::{Action, Case, Inputs, TriggerKind, program_of},
@@ -29,12 +30,21 @@ use crate::{
     model::Model,
     observe::{self, Inquiry, Seen, View},
     recording::{self, Recorded},
+    watch::{Identity, Watch, log},
 };
 
 /// The circumstances of an attempt.
 struct Begun {
     context: Context,
-    /// What ended the run that is looked at, where another attempt saw its end.
+    /// The run that is looked at, where the attempt starts none.
+    elsewhere: Option<Elsewhere>,
+}
+
+/// A run that was started elsewhere.
+struct Elsewhere {
+    /// By what it is known.
+    identity: Identity,
+    /// What ended it, where another attempt saw its end, or the gateway's log says so.
     ended: Option<Ended>,
 }
 
@@ -179,15 +189,19 @@ impl Run {
             }
             None => self.look_before(case, unit, context.clone(), &view).await?,
         };
-        let Performed { mut attempt, inputs, site } = match start {
+        let Performed { mut attempt, inputs, mut site } = match start {
             Start::Act => exec::perform(&case.action, context, world, &view).await,
-            Start::Withheld => Performed::without_act(exec::trigger::seen_later(context, begun.ended, world), world),
+            Start::Withheld => Performed::without_act(exec::trigger::seen_later(context, world), world),
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
                 Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
             }
         };
         attempt.evidence.only = only;
+        if let Some(Elsewhere { identity, ended }) = begun.elsewhere {
+            site.watch = Some(Arc::new(Watch { identity, ..Watch::default() }));
+            attempt.evidence.ended = ended;
+        }
         // Paths are looked up as they are. What is written of them is masked.
         let needs = match (start, &attempt.evidence.error) {
             (Start::Act | Start::Withheld, None) => self.needs(case, unit, Moment::After, &attempt.evidence.context)?,
@@ -273,12 +287,12 @@ impl Run {
     ) -> Result<Begun, Box<RunResult>> {
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
             let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
-            return Ok(Begun { context, ended: None });
+            return Ok(Begun { context, elsewhere: None });
         };
         let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);
         let is_elsewhere = only == Some(Only::Present) || trigger.kind == TriggerKind::Nothing;
         if !is_elsewhere {
-            return Ok(Begun { context: of_run(None), ended: None });
+            return Ok(Begun { context: of_run(None), elsewhere: None });
         }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let recorded = self
@@ -299,7 +313,22 @@ impl Run {
                 .as_ref()
                 .and_then(|evidence| evidence.context.templates.as_ref()?.before.get("run_started_at").cloned()),
         };
-        Ok(Begun { context: of_run(Some(&known)), ended: recorded.and_then(|evidence| evidence.ended) })
+        // The gateway knows a skill's run by the session that it was given.
+        let given = recorded.as_ref().and_then(|evidence| evidence.context.templates.as_ref()?.before.get("run_id"));
+        let session_key = given.filter(|_| trigger.kind == TriggerKind::Skill);
+        let session_key = session_key.map(|id| session_key_of(&trigger.target, &case.name, id));
+        let identity = Identity { run_id: known.run_id.clone(), session_key, ..Identity::default() };
+        let seen = recorded.and_then(|evidence| evidence.ended);
+        let ended = match seen.filter(|ended| ended.is_final()) {
+            Some(ended) => Some(ended),
+            None => {
+                let (gateway, directory) = (Arc::clone(gateway), self.job.directory.clone());
+                let whose = identity.clone();
+                let look = move || log::says_done(&whose, &gateway.log_pattern, &directory);
+                if self.blocking(case, unit, look).await? { Some(Ended::Log) } else { seen }
+            }
+        };
+        Ok(Begun { context: of_run(Some(&known)), elsewhere: Some(Elsewhere { identity, ended }) })
     }
 
     /// Looks at what must be seen before the act, and judges the preconditions by it.

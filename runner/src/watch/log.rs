@@ -21,7 +21,7 @@ use crate::observe::content;
 use family::{Family, Member};
 use scan::{At, Found, Source};
 
-use super::Identity;
+use super::{Identity, Watch};
 
 /// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 768 * 1024;
@@ -197,22 +197,40 @@ enum Progress {
 
 /// Reads what a log says about a run: what was written during the act where the run is the act's own and its log was watched,
 /// else all that is there.
-pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Option<(&LogWatch, &Identity)>) -> Reading {
+pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Option<&Watch>) -> Reading {
     let family = Family::new(pattern, directory);
     let is_of_family = need.path.as_ref().is_none_or(|path| family.around(path).is_some());
-    if let Some((watch, identity)) = watch
+    let is_own = |watch: &&Watch| need.run.is_empty() || watch.identity.run_id.as_ref() == Some(&need.run);
+    let own = watch.filter(is_own);
+    if let Some((log, identity)) = own.and_then(|watch| Some((watch.log.as_ref()?, &watch.identity)))
         && is_of_family
-        && (need.run.is_empty() || identity.run_id.as_ref() == Some(&need.run))
     {
-        return watch.reading(need, identity);
+        return log.reading(need, identity);
     }
+    let session = own.filter(|_| !need.run.is_empty()).and_then(|watch| watch.identity.session_key.clone());
     let members = match &need.path {
         None => family.last_days(),
         Some(path) => family.around(path).unwrap_or_else(|| family::members(path, directory)),
     };
     let opened = members.iter().map(Opened::of).collect();
     let place = need.path.as_deref().unwrap_or(pattern);
-    read(opened, need, None, Vec::new(), place, directory)
+    read(opened, need, session, Vec::new(), place, directory)
+}
+
+/// Whether the log of the last days says that a run is done which was started elsewhere, and each run that it started.
+pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) -> bool {
+    let Some(run) = identity.run_id.clone() else { return false };
+    let need = LogNeed { path: None, run, moment: Moment::After };
+    let watch = Watch { identity: identity.clone(), ..Watch::default() };
+    let answer = look(&need, pattern, directory, Some(&watch)).answer;
+    let log = GatewayLog::of(&answer, &need.run);
+    // A run that could not be started leaves no sign at all, and one that could leaves it soon.
+    let is_quiet = || {
+        let members = Family::new(pattern, directory).last_days();
+        let changed = members.iter().filter_map(|member| std::fs::metadata(&member.place).ok()?.modified().ok()).max();
+        changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|quiet| quiet >= PATIENCE)
+    };
+    log.is_done && (log.unseen_children == 0 || is_quiet())
 }
 
 /// A file that is to be read.

@@ -3,6 +3,7 @@
 pub mod headings;
 pub mod hidden;
 pub mod json;
+pub mod log_search;
 pub mod memo;
 pub mod passages;
 pub mod pattern;

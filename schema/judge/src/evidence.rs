@@ -30,8 +30,8 @@ pub use score::{ANSWER_TOKENS, Judge, ScoreNeed, Scored};
 pub use trace::{Joined, Span, SpanKind, Tokens, Trace, TraceAnswer};
 pub use turns::{Ended, Turn};
 pub use workspace::{
-    Address, FilesAnswer, FilesNeed, Moment, Presence, ResponseAnswer, ResponseNeed, SeenFile, TemplateValues,
-    VariablesNeed,
+    Address, FileSearch, FilesAnswer, FilesNeed, FoundText, Moment, Presence, ResponseAnswer, ResponseNeed, SeenFile,
+    TemplateValues, VariablesNeed,
 };
 
 use crate::{

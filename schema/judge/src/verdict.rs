@@ -61,6 +61,11 @@ pub trait Check: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The handing over that it judges as a whole, where a report of its own is due of that.
+    fn handover(&self) -> Option<&Handover> {
+        None
+    }
+
     /// Which of its answers hold only if the act has ended.
     fn open(&self) -> Open {
         Open::Nothing
@@ -71,6 +76,17 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     fn minds_secrets(&self) -> bool {
         false
     }
+}
+
+/// Who hands over to whom, by which contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handover {
+    /// The agent that hands over.
+    pub from: String,
+    /// The agent that takes over.
+    pub to: String,
+    /// The path of the contract, relative to the root of the workspace.
+    pub contract: String,
 }
 
 /// One result.

@@ -27,7 +27,10 @@ pub mod trigger;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Facts, Format, Lower, known};
+use super::{
+    format::{Facts, Format, Lower, known},
+    other_names,
+};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -67,6 +70,10 @@ impl Format for ClawSpec {
         if let Definition::Root(file) = definition {
             lint::report_root(file, node, files, report);
         }
+    }
+
+    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+        other_names::lint(node, definition, problems);
     }
 
     fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {

@@ -12,7 +12,10 @@ pub mod tasks;
 pub mod template;
 pub mod thresholds;
 
-use super::format::{Facts, Format, Lower, known};
+use super::{
+    format::{Facts, Format, Lower, known},
+    other_names,
+};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -52,6 +55,8 @@ impl Format for CliBench {
     }
 
     fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+        lint::slips(node, definition, problems);
+        other_names::lint(node, definition, problems);
         lint::refine(node, definition, problems);
     }
 

@@ -9,7 +9,7 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
-    problem::{Problem, Severity},
+    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::Definition,
@@ -34,11 +34,6 @@ pub(crate) trait Format: Sync {
 
     /// How plain scalars are read.
     fn scalar_rules(&self) -> ScalarRules;
-
-    /// How bad it is that the program rejects a file, or reads it differently.
-    fn upstream_severity(&self) -> Severity {
-        Severity::Warning
-    }
 
     /// Whether what a test leaves running in the background serves the tests that follow.
     fn keeps_background(&self) -> bool {

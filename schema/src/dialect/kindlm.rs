@@ -31,7 +31,7 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
-    problem::{Problem, Severity},
+    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
@@ -59,10 +59,6 @@ impl Format for KindLm {
 
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml12
-    }
-
-    fn upstream_severity(&self) -> Severity {
-        Severity::Hint
     }
 
     fn keeps_background(&self) -> bool {

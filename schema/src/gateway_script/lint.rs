@@ -8,7 +8,7 @@ use crate::{
     document::{NodeRef, Step},
     files,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     shape::{Shape, scalar},
     spot::Spot,
     template::{
@@ -50,10 +50,8 @@ fn lint_skill(skill: &Spot<'_>, problems: &mut Vec<Problem>) {
     let problem = skill.problem(Code::InvalidValue, format!("`{text}` is not a slash command"));
     let help = format!("change it to `/{text}`");
     let mut problem = problem.with_note("the webhook is asked for a command such as `/daily-brief`").with_help(&help);
-    if skill.is_own() && !text.contains(char::is_whitespace) {
-        let edit = Edit::new(skill.node.own_range(), scalar(&format!("/{text}")));
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    let edits = skill.replaced(scalar(&format!("/{text}"))).filter(|_| !text.contains(char::is_whitespace));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     problems.push(problem);
 }
 
@@ -148,10 +146,7 @@ fn lint_spawn(agent: &Spot<'_>, agents: &[&str], problems: &mut Vec<Problem>) {
     problems.push(match nearest(name, agents.iter().copied()) {
         Some(near) => {
             let mut problem = problem.with_help(rename_title(near));
-            if agent.is_own() {
-                let edit = Edit::new(agent.node.own_range(), scalar(near));
-                problem = problem.with_fix(Fix::guess(rename_title(near), vec![edit]));
-            }
+            problem.fixes.extend(agent.replaced(scalar(near)).map(|edits| Fix::guess(rename_title(near), edits)));
             problem
         }
         None => problem.with_help(format!("add a run with `when: {{ agent: {name} }}`")),

@@ -58,7 +58,7 @@ pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
 /// The fix that adds a key to a mapping, behind the keys that come first in its type.
 fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str) -> Option<Fix> {
     let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
-    fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order)
+    fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, &[])
 }
 
 impl Rule for Missing {

@@ -3,10 +3,10 @@ use std::cmp::Reverse;
 use crate::{
     dialect::Dialect,
     document::{EntryRef, Pointer, Scalar},
+    edit,
     finding::{Finding, Rule, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Severity, Subject},
-    rewrite::{self, moving},
     shape::{self, Place, Shape, Type},
     validate::{
         Context, Mapping, could_hold,
@@ -281,7 +281,7 @@ impl Rule for UnknownKey {
         });
         let mut words = self.meant.words(key, words, site);
         if self.may_go && words.fixes.is_empty() {
-            words.fixes.extend(rewrite::comment(site.root, site.at).map(Fix::comment));
+            words.fixes.extend(edit::comment_out(site.root, site.at).map(Fix::comment));
         }
         match self.unchecked_by {
             Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
@@ -340,7 +340,7 @@ impl Meant {
             Meant::LikeElsewhere { name, way: Some((way, is_sure)) } => {
                 let help = format!("{}, as `{name}`", way.to.way_from(&way.here));
                 let edits = way.child_here().filter(|_| *is_sure).zip(site.parent());
-                let edits = edits.and_then(|(child, mapping)| moving::below_as(mapping, key, child, name));
+                let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
                 words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
             }
             Meant::LikeElsewhere { way: None, .. } => words,
@@ -362,12 +362,12 @@ impl Move {
 
     fn fix(&self, key: &str, title: &str, site: &Site<'_>) -> Option<Fix> {
         if let Some(child) = self.child_here() {
-            return moving::fix_below(site.parent()?, key, child, self.child.as_ref());
+            return fix::below(site.parent()?, key, child, self.child.as_ref());
         }
         let parent = site.at.parent()?;
         let outer = outer(&parent, &self.to, &self.here)?;
         let holder = parent.below(&outer)?.steps().next()?.to_string();
-        let edits = moving::beside(site.parent()?, key, site.root.find(&outer)?, &holder)?;
+        let edits = edit::beside(site.parent()?, key, site.root.find(&outer)?, &holder)?;
         Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
     }
 }
@@ -444,17 +444,19 @@ fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
     is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
 }
 
-/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion.
+/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion, `is_sure`
+/// is whether the name means the same beyond doubt.
 pub(crate) fn rename_key(
     problem: &mut crate::problem::Problem,
     mapping: crate::document::NodeRef<'_>,
     field: &shape::Field,
     dialect: Option<Dialect>,
+    is_sure: bool,
 ) {
     let key = problem.at.last().unwrap_or_default();
     let is_editable = !mapping.resolved().is_through_alias()
         && mapping.entry(&key).is_some_and(|entry| !entry.key.is_through_alias());
-    let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_editable, is_sure: false };
+    let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_editable, is_sure };
     let at = Pointer::root().key(&key);
     let site = Site { root: mapping, at: &at, range: &problem.range };
     let words = rename.words(&key, Words::new(problem.message.clone()), &site);

@@ -8,7 +8,7 @@ use crate::{
     document::{Document, NodeRef, Shape},
     files::Files,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     validate::{is_damaged, rename_title},
     words::Search,
@@ -60,10 +60,7 @@ fn lint_ids(tasks: &[(String, Spot<'_>)], suite: &Suite, problems: &mut Vec<Prob
         free.sort_unstable();
         if let Some(near) = search.nearest(id, free) {
             problem = problem.with_help(rename_title(near));
-            if let Some(key) = turns.key.filter(|key| !key.is_through_alias() && key.alias().is_none()) {
-                let edit = Edit::new(key.own_range(), crate::shape::scalar(near));
-                problem = problem.with_fix(Fix::guess(rename_title(near), vec![edit]));
-            }
+            problem.fixes.extend(turns.renamed(near).map(|edits| Fix::guess(rename_title(near), edits)));
         }
         problems.push(problem);
     }

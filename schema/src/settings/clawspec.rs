@@ -30,6 +30,11 @@ pub struct ClawSpecSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "gateway", "examples" = ["demo.gateway.yaml"]))]
     pub gateway: Option<FilePath>,
+    /// Whether runs that an editor starts write reports in the form of ClawSpec.
+    ///
+    /// They go where those of `speclens run` go: to `report_dir` of `clawspec.yaml`, to `CLAWSPEC_REPORT_DIR`, or to `reports`.
+    /// Without this, an editor writes none, because each attempt at a single scenario would take a number among the reports.
+    pub editor_reports: bool,
 }
 
 /// The outcome of an assertion whose score is below its threshold.

@@ -2,7 +2,7 @@
 
 use super::{Placeholder, trimmed_placeholders};
 use crate::{
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     words::nearest,
 };
@@ -21,14 +21,10 @@ pub(crate) fn unknown(spot: &Spot<'_>, placeholder: &Placeholder<'_>, names: &[&
     };
     let problem =
         Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), format!("unknown variable `{what}`"));
-    let problem = problem.with_note(note).with_help(help);
-    match near.filter(|_| spot.is_own() && range.len() == what.len()) {
-        Some(near) => {
-            let text = format!("{{{{{near}}}}}");
-            problem.with_fix(Fix::guess(format!("change it to `{text}`"), vec![Edit::new(range, text)]))
-        }
-        None => problem,
-    }
+    let mut problem = problem.with_note(note).with_help(&help);
+    let edits = near.and_then(|near| spot.with_part(&range, what, format!("{{{{{near}}}}}")));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
+    problem
 }
 
 /// `{today}` where `{{today}}` is meant.
@@ -52,9 +48,8 @@ pub(crate) fn half_written(spot: &Spot<'_>, text: &str, names: &[&str], problems
             let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message)
                 .with_severity(Severity::Warning)
                 .with_help(&help);
-            if spot.is_own() && range.len() == written.len() {
-                problem = problem.with_fix(Fix::guess(help, vec![Edit::new(range, real)]));
-            }
+            let edits = spot.with_part(&range, written, real);
+            problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
             problems.push(problem);
         }
     }

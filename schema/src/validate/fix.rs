@@ -5,7 +5,8 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::{
-    document::{EntryRef, NodeRef, Scalar, Shape as NodeShape, Style},
+    document::{NodeRef, Scalar, Shape as NodeShape, Style},
+    edit,
     problem::{Edit, Fix},
     shape::{self, Field, Need, Shape, Type, Word, scalar, show},
 };
@@ -39,58 +40,53 @@ pub(crate) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::guess(title, vec![Edit::new(range, text)])
 }
 
-/// A key that is missing, with a value to begin with, behind those that are before it in `order`. `None` where the mapping's
-/// layout is unusual.
-pub(crate) fn insert(mapping: NodeRef<'_>, key: &str, member: &Shape, order: &[&str]) -> Option<Fix> {
+/// A key that is missing, with a value to begin with, behind those that are before it in `order`. `known` are values of keys that
+/// are no examples. `None` where the mapping's layout is unusual.
+pub(crate) fn insert(
+    mapping: NodeRef<'_>,
+    key: &str,
+    member: &Shape,
+    order: &[&str],
+    known: &[(&str, String)],
+) -> Option<Fix> {
     let mapping = mapping.resolved();
     if mapping.is_through_alias() || mapping.shape() != NodeShape::Mapping {
         return None;
     }
-    let line = format!("{}: {}", scalar(key), placeholder(member, 0)?);
-    let edit = in_order(mapping, key, &line, order)?;
+    let line = format!("{}: {}", scalar(key), value_of(key, member, 0, known)?);
+    let edits = edit::entry_in_order(mapping, key, &line, order)?;
     let title = format!("add `{key}`");
     // Where one value alone can stand, nothing has to be filled in.
     let only = member.kind() != Type::Boolean && member.values().len() == 1;
-    Some(if only { Fix::safe(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) })
+    Some(if only { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// The edit that puts a line with a new key into a mapping: behind the last of the entries that are before it in `order`.
-pub(crate) fn in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Edit> {
-    let place = |key: &str| order.iter().position(|known| *known == key);
-    let own = place(key);
-    let is_later = |entry: &EntryRef<'_>| place(&entry.key.key_text()).is_some_and(|it| Some(it) > own);
-    // Where the keys are in another order, the new one comes before the first that follows it.
-    let last = mapping.entries().filter(|entry| !entry.is_merge()).take_while(|entry| !is_later(entry)).last();
-    match last {
-        Some(entry) => crate::rewrite::line_behind(mapping, entry, line).or_else(|| at_front(mapping, line)),
-        None => at_front(mapping, line),
-    }
+/// A key that belongs to a mapping under `child`, a key beside it. `child_shape` is what may be there: beside a command that runs
+/// on this machine, a person decides.
+pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&Shape>) -> Option<Fix> {
+    let title = format!("move it under `{child}`");
+    let edits = edit::below(mapping, key, child)?;
+    let runs = child_shape.is_some_and(|shape| shape.all_fields().iter().any(|field| field.shape.is_shell()));
+    let value = mapping.resolved().entry(key)?.value;
+    let member = child_shape.and_then(|shape| shape.step(key, None));
+    let fits =
+        value.is_null() || member.is_none_or(|member| could_hold(&member, value) && !holds_patterns(value, &member));
+    // What the child needs beside it may be another key that is as wrong, and would stay behind.
+    let is_new = mapping.resolved().entry(child).is_none_or(|entry| entry.value.is_null());
+    let is_half = is_new
+        && child_shape.is_some_and(|shape| {
+            shape.fields(None).iter().any(|field| field.need == Need::Required && field.name != key)
+        });
+    Some(if runs || !fits || is_half { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
 }
 
-/// The edit that puts a line before the first entry of a mapping.
-pub(crate) fn at_front(mapping: NodeRef<'_>, line: &str) -> Option<Edit> {
-    let text = mapping.document().text();
-    let range = mapping.own_range();
-    let Some(first) = mapping.entries().next() else {
-        return Some(Edit { range, text: format!("{{ {line} }}") });
-    };
-    if text.get_byte_slice(range.start..range.start + 1)?.chars().next()? == '{' {
-        let at = first.key.own_range().start;
-        return Some(Edit { range: at..at, text: format!("{line}, ") });
-    }
-    let at = first.key.own_range().start;
-    let indent = indent_of(mapping, at)?;
-    Some(Edit { range: at..at, text: format!("{line}\n{indent}") })
-}
-
-/// The spaces that put a new line under the key at `at`; nothing when something else than dashes stands
-/// before it.
-fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
-    let text = node.document().text();
-    let start = text.line_to_byte(text.byte_to_line(at));
-    let before = String::from(text.get_byte_slice(start..at)?);
-    let before = before.strip_prefix('\u{feff}').unwrap_or(&before);
-    before.chars().all(|letter| letter == ' ' || letter == '-').then(|| " ".repeat(before.chars().count()))
+/// Whether a text, or one of several, has signs that only a regular expression gives a meaning, where none is taken.
+fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
+    const SIGNS: &[char] = &['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'];
+    let is_pattern = |shape: &Shape| matches!(shape.word(), Some(Word::Pattern(_)));
+    let has_signs = |node: NodeRef<'_>| node.as_str().is_some_and(|text| text.contains(SIGNS));
+    let takes_patterns = is_pattern(member) || member.item().is_some_and(|item| is_pattern(&item));
+    !takes_patterns && value.items().any(has_signs)
 }
 
 /// The text in quotes, where a text is wanted and something else was written.
@@ -159,23 +155,10 @@ pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
 /// The edits that take the only item out of its list, where a scalar is needed.
 fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     let kind = member.kind();
-    let is_alias = value.alias().is_some();
     match value.shape() {
         NodeShape::Scalar | NodeShape::Dangling => Some(Vec::new()),
         NodeShape::Sequence if matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean) => {
-            let mut items = value.items();
-            let item =
-                items.next().filter(|item| items.next().is_none() && item.scalar().is_some() && !item.is_null())?;
-            let text = value.document().text();
-            let range = value.own_range();
-            // A key whose colon is missing may end the text.
-            let words = String::from(text.get_byte_slice(range.clone())?);
-            let is_short = !words.contains(['\n', '\r']);
-            let in_brackets = text.get_byte_slice(range.start..range.start + 1).is_some_and(|first| first == "[");
-            if is_alias || item.alias().is_some() || !is_short || !in_brackets {
-                return None;
-            }
-            Some(vec![Edit::new(range, String::from(text.get_byte_slice(item.own_range())?))])
+            edit::out_of_brackets(value)
         }
         NodeShape::Sequence | NodeShape::Mapping => Some(Vec::new()),
     }
@@ -183,38 +166,15 @@ fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
 
 /// Items whose dashes lack the blank behind them: `-exit_code: 0` is a key.
 pub(crate) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
-    let keys: Vec<Range<usize>> = node.entries().map(|entry| entry.key.range()).collect();
-    let text = node.document().text();
-    let lacks_blank = |key: &Range<usize>| {
-        let mut letters = text.byte_slice(key.clone()).chars();
-        letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic)
-    };
-    if keys.is_empty() || !keys.iter().all(lacks_blank) || node.resolved().is_through_alias() {
-        return None;
-    }
-    let edits = keys.into_iter().map(|key| Edit::new(key.start + 1..key.start + 1, " ")).collect();
-    Some(Fix::safe("put a space after each dash", edits))
+    Some(Fix::safe("put a space after each dash", edit::space_dashes_of_keys(node)?))
 }
 
 /// Items of texts whose dashes lack the blank behind them: `-smoke` below its key is a text, and lines of them are one.
 pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
-    if node.style() != Some(Style::Plain) || node.resolved().is_through_alias() {
-        return None;
-    }
-    let (text, range) = (node.document().text(), node.own_range());
-    let lines = text.byte_to_line(range.start)..=text.byte_to_line(range.end);
-    let dashes = lines.map(|line| {
-        let words = String::from(text.line(line));
-        let column = words.len() - words.trim_start_matches(' ').len();
-        let begins = words[column..].strip_prefix('-').and_then(|rest| rest.chars().next());
-        let dash = text.line_to_byte(line) + column;
-        begins.filter(|next| next.is_alphabetic() || *next == '/').filter(|_| dash >= range.start).map(|_| dash + 1)
-    });
-    let edits = dashes.map(|behind| Some(Edit::new(behind?..behind?, " "))).collect::<Option<Vec<Edit>>>()?;
+    let edits = edit::space_dashes_of_lines(node)?;
     let title = "put a space after each dash";
     // Beside its key, what begins with a dash may be an option of a command.
-    let line = text.line_to_byte(text.byte_to_line(range.start));
-    let is_first = String::from(text.get_byte_slice(line..range.start)?).trim().is_empty();
+    let is_first = edit::begins_its_line(node);
     Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
@@ -235,7 +195,12 @@ impl ShortForm {
 
 /// The mapping that is meant by a scalar.
 pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
-    if shape.kind() != Type::Mapping || node.is_null() || !is_own_line(node) || node.tag().is_some() {
+    if shape.kind() != Type::Mapping
+        || node.is_null()
+        || edit::one_line(node).is_none()
+        || node.anchor().is_some()
+        || node.tag().is_some()
+    {
         return None;
     }
     let fields = shape.fields(None);
@@ -257,17 +222,9 @@ pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> 
     let is_sure = node
         .as_str()
         .is_some_and(|text| if holds_names(&field.shape) { is_one_name(text) } else { !says_how_many(text) });
-    fits.then(|| Some(ShortForm { text: format!("{{ {}: {} }}", scalar(field.name), words(node)?), is_sure }))?
-}
-
-/// Whether a node stands on one line, and its bytes are its own.
-fn is_own_line(node: NodeRef<'_>) -> bool {
-    let (range, text) = (node.own_range(), node.document().text());
-    !node.resolved().is_through_alias()
-        && node.alias().is_none()
-        && node.anchor().is_none()
-        && !range.is_empty()
-        && text.byte_to_line(range.start) == text.byte_to_line(range.end)
+    fits.then(|| {
+        Some(ShortForm { text: format!("{{ {}: {} }}", scalar(field.name), edit::words_in_brackets(node)?), is_sure })
+    })?
 }
 
 /// Whether a mapping may be what a shape describes: one of its keys is known there. Anything else may.
@@ -283,86 +240,18 @@ pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
 
 /// The only item of a list, which is a mapping, without the list.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
-    let mut items = list.items();
-    let item = items.next().filter(|item| items.next().is_none() && item.shape() == NodeShape::Mapping)?;
-    if list.resolved().is_through_alias() || [list, item].iter().any(|it| it.alias().is_some() || it.anchor().is_some())
-    {
-        return None;
-    }
-    let text = list.document().text();
-    let (outer, inner) = (list.own_range(), item.own_range());
-    let between = String::from(text.get_byte_slice(outer.start..inner.start)?);
-    let edits = if between.trim() == "[" && text.get_byte_slice(inner.start..inner.start + 1)? == "{" {
-        vec![Edit::new(outer.start..inner.start, ""), Edit::new(inner.end..outer.end, "")]
-    } else if between == "- " {
-        vec![Edit::new(outer.start..inner.start, "  ")]
-    } else {
-        return None;
-    };
-    Some(Fix::safe("make it a mapping", edits))
+    Some(Fix::safe("make it a mapping", edit::only_item(list)?))
 }
 
 /// A line that holds `: ` and was meant as a text: `- Total: 5`.
 pub(crate) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
-    let mut entries = node.entries();
-    let entry = entries.next().filter(|entry| entries.next().is_none() && entry.value.scalar().is_some())?;
-    let text = node.document().text();
-    let range = entry.key.own_range().start..entry.value.own_range().end.max(entry.key.own_range().end + 1);
-    // A key whose colon is missing may end the text.
-    let words = String::from(text.get_byte_slice(range.clone())?);
-    let is_short = !words.contains(['\n', '\r']);
-    let is_own = [node, entry.key, entry.value].iter().all(|it| it.alias().is_none() && it.anchor().is_none());
-    if !is_short || !is_own || node.resolved().is_through_alias() || crate::rewrite::is_flow(node) {
-        return None;
-    }
-    let cure = crate::document::quoted(&words);
-    Some(Fix::guess(format!("write `{cure}`"), vec![Edit::new(range, cure)]))
+    let (quoted, edits) = edit::quote_entry(node)?;
+    Some(Fix::guess(format!("write `{quoted}`"), edits))
 }
 
 /// The only item of a list, which is a scalar, on the line of the key without its dash.
 pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
-    let mut items = list.items();
-    let item = items.next().filter(|item| items.next().is_none() && !item.is_null() && is_own_line(*item))?;
-    item.scalar()?;
-    if list.resolved().is_through_alias() || list.anchor().is_some() || crate::rewrite::is_flow(list) {
-        return None;
-    }
-    let text = list.document().text();
-    let start = item.own_range().start;
-    let above = text.line_to_byte(text.byte_to_line(start).checked_sub(1)?);
-    let before = String::from(text.get_byte_slice(above..start)?);
-    let key = before.strip_suffix("- ")?.trim_end();
-    key.ends_with(':').then(|| Fix::safe("remove the dash", vec![Edit::new(above + key.len()..start, " ")]))
-}
-
-/// A scalar as it can stand in brackets.
-fn words(node: NodeRef<'_>) -> Option<String> {
-    let words = String::from(node.document().text().get_byte_slice(node.own_range())?);
-    // A plain text may hold what brackets give another meaning.
-    Some(match node.text() {
-        Some(text) if words.contains([',', '[', ']', '{', '}', '#']) => Value::from(text).to_string(),
-        _ => words,
-    })
-}
-
-/// The only item of a list in block style, from a mapping that stands where the list belongs.
-fn dashed_item(node: NodeRef<'_>) -> Option<Fix> {
-    let text = node.document().text();
-    let first = node.entries().next()?.key.own_range().start;
-    let line = text.byte_to_line(first);
-    let margin = String::from(text.get_byte_slice(text.line_to_byte(line)..first)?);
-    if node.resolved().is_through_alias() || node.anchor().is_some() || !margin.bytes().all(|byte| byte == b' ') {
-        return None;
-    }
-    let end = node.own_range().end.max(first + 1);
-    let mut edits = vec![Edit::new(first..first, "- ")];
-    for line in line + 1..=text.byte_to_line(end - 1) {
-        let start = text.line_to_byte(line);
-        if !String::from(text.line(line)).trim().is_empty() {
-            edits.push(Edit::new(start..start, "  "));
-        }
-    }
-    Some(Fix::safe("begin each item with `- `", edits))
+    Some(Fix::safe("remove the dash", edit::undashed(list)?))
 }
 
 /// Whether a text is several names with commas between them, where each item is a name.
@@ -397,60 +286,36 @@ const LONGEST_SHOWN: usize = 60;
 
 /// A single value as a list.
 pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
-    if node.shape() == NodeShape::Mapping && !crate::rewrite::is_flow(node) {
-        return dashed_item(node);
-    }
-    let range = node.own_range();
-    let text = node.document().text();
-    if node.resolved().is_through_alias()
-        || range.is_empty()
-        || text.byte_to_line(range.start) != text.byte_to_line(range.end)
-    {
-        return None;
+    if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
+        return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
     }
     let apart = node.as_str().filter(|text| item.is_some_and(|item| names_apart(text, item)));
     // One text, or several with something between them?
     let is_open = apart.is_none() && node.as_str().is_some_and(|text| !is_one_name(text));
-    let item = match apart {
-        Some(text) => text.split(',').map(|name| scalar(name.trim())).collect::<Vec<_>>().join(", "),
-        None => words(node)?,
+    let items: Vec<String> = match apart {
+        Some(text) => text.split(',').map(|name| scalar(name.trim())).collect(),
+        None => vec![edit::words_in_brackets(node)?],
     };
-    let fix = if is_open { guess } else { replace };
-    let text = format!("[{item}]");
+    let fix = if is_open { Fix::guess } else { Fix::safe };
+    let text = format!("[{}]", items.join(", "));
     let title = if text.len() > LONGEST_SHOWN { "write it as a list".to_owned() } else { format!("write `{text}`") };
-    Some(fix(range, text, title))
+    Some(fix(title, edit::as_list(node, &items)?))
 }
 
-/// An item of a list with several keys, as items with one key each. Only for block style, where each key has
-/// lines of its own.
+/// An item of a list with several keys, as items with one key each.
 pub(crate) fn split(item: NodeRef<'_>) -> Option<Fix> {
-    if item.resolved().is_through_alias() || item.shape() != NodeShape::Mapping {
-        return None;
-    }
-    let text = item.document().text();
-    let mut entries = item.entries();
-    let first = entries.next()?.key.own_range().start;
-    // The dash and the first key stand on one line, two columns apart.
-    if text.get_byte_slice(first.checked_sub(2)?..first)? != "- " {
-        return None;
-    }
-    let column_of = |at: usize| at - text.line_to_byte(text.byte_to_line(at));
-    let mut edits = Vec::new();
-    for entry in entries {
-        let at = entry.key.own_range().start;
-        let before = String::from(text.get_byte_slice(at - column_of(at)..at)?);
-        // A key in another column is a mistake of its own.
-        if column_of(at) != column_of(first) || before.chars().any(|letter| letter != ' ') {
-            return None;
-        }
-        // The dash takes the place of the two blanks before the key.
-        edits.push(Edit { range: at - 2..at, text: "- ".to_owned() });
-    }
-    (!edits.is_empty()).then(|| Fix::safe(split_into(edits.len() + 1), edits))
+    let edits = edit::split_item(item)?;
+    Some(Fix::safe(split_into(edits.len() + 1), edits))
+}
+
+/// What is known to be the value of a key, or something valid to begin with.
+fn value_of(key: &str, shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<String> {
+    let value = known.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
+    value.or_else(|| placeholder(shape, depth, known))
 }
 
 /// Something valid to begin with, in flow style.
-fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
+fn placeholder(shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<String> {
     if let Some(example) = shape.examples().first() {
         return Some(show(&without_placeholders(example)));
     }
@@ -469,7 +334,7 @@ fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
             Some(_) | None => "TODO".to_owned(),
         })),
         Type::Text => "\"\"".to_owned(),
-        Type::List if shape.is_never_empty() => format!("[{}]", placeholder(&shape.item()?, depth)?),
+        Type::List if shape.is_never_empty() => format!("[{}]", placeholder(&shape.item()?, depth, known)?),
         Type::Integer | Type::Number => "1".to_owned(),
         Type::Boolean => "true".to_owned(),
         Type::List => "[]".to_owned(),
@@ -482,7 +347,9 @@ fn placeholder(shape: &Shape, depth: usize) -> Option<String> {
             let is_needed = |field: &Field| field.need == Need::Required || first == Some(field.name);
             let needed = shape.fields(None).into_iter().filter(is_needed);
             let members: Option<Vec<String>> = needed
-                .map(|field| Some(format!("{}: {}", scalar(field.name), placeholder(&field.shape, depth + 1)?)))
+                .map(|field| {
+                    Some(format!("{}: {}", scalar(field.name), value_of(field.name, &field.shape, depth + 1, known)?))
+                })
                 .collect();
             match members?.as_slice() {
                 [] => "{}".to_owned(),

@@ -531,7 +531,12 @@ fn problems_are_the_same_with_other_line_breaks() {
             let marked = &text[fault.range.clone()];
             assert!(!marked.ends_with('\r') && !marked.ends_with('\n'), "{fault:?}\n{text:?}");
             let line = text[..fault.range.start].matches('\n').count();
-            format!("{line}: {:?} <- {}", fault.kind, marked.replace("\r\n", "\n"))
+            let kind = match &fault.kind {
+                // Bytes are counted with the line breaks.
+                FaultKind::DuplicateKey { key, mapping, .. } => format!("{key} of {mapping}"),
+                kind => format!("{kind:?}"),
+            };
+            format!("{line}: {kind} <- {}", marked.replace("\r\n", "\n"))
         });
         faults.collect::<Vec<_>>()
     };

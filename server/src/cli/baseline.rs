@@ -40,11 +40,11 @@ use super::{
     discover::Wanted,
     levels::Levels,
     load::{self, Loaded, shown},
-    output,
 };
 use crate::{
     job::{self, Asker, Order, Prepared, Refusal},
     read::read_text,
+    write,
 };
 
 /// The options of `speclens baseline`.
@@ -121,7 +121,7 @@ impl Store {
 
     /// Writes the file as a whole.
     fn write(&self) -> anyhow::Result<()> {
-        output::replace(&self.path, &self.baselines.to_yaml())
+        write::replace(&self.path, &self.baselines.to_yaml())
     }
 }
 

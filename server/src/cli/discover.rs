@@ -1,7 +1,7 @@
 //! Finds the files that are ours on the disk.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     error::Error,
     fmt, fs, io,
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
-    dialect::{ScalarRules, cli_bench::task_files},
+    dialect::{ScalarRules, clawspec::config::Config, cli_bench::task_files},
     document::{Document, NodeRef},
     json_schema::SpecFile,
     kind,
@@ -121,7 +121,8 @@ fn below(
     failures: &mut Vec<anyhow::Error>,
 ) -> anyhow::Result<Vec<Found>> {
     let known_failures = failures.len();
-    let mut paths: Vec<PathBuf> = Vec::new();
+    let mut paths: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut workspaces = vec![directory.join(Config::FILE)];
     let mut misnamed = None;
     for entry in walk(directory).build() {
         let entry = match entry {
@@ -137,11 +138,18 @@ fn below(
             continue;
         }
         if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-            paths.push(entry.into_path());
+            if entry.file_name() == Config::FILE {
+                workspaces.push(entry.path().to_owned());
+            }
+            paths.insert(entry.into_path());
         } else if let Some(kind::Named::Surely(_)) = kind::of_path(&slashed(entry.path())) {
             misnamed.get_or_insert_with(|| entry.into_path());
         }
     }
+    for settings in workspaces {
+        paths.extend(named_by_patterns(&settings, directory, scopes).unwrap_or_default());
+    }
+    let paths: Vec<PathBuf> = paths.into_iter().collect();
     let look = |path: &PathBuf| {
         let real = absolute(path).ok()?;
         let named = kind::of_path(&slashed(&real));
@@ -149,7 +157,13 @@ fn below(
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
-        let standing = standing(&scope, &text, named.is_some(), wanted);
+        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file == SpecFile::ClawSpecScenarios) {
+            Some(patterns) if patterns.name(&real) => ByName::Ours,
+            Some(patterns) => ByName::Excluded(patterns.source),
+            None if named.is_some() => ByName::Ours,
+            None => ByName::Unknown,
+        };
+        let standing = standing(&scope, &text, by_name, wanted);
         counts.then(|| (Found { path: path.clone(), scope }, standing))
     };
     let mut found = Vec::new();
@@ -162,6 +176,10 @@ fn below(
                 file.path.display(),
                 file.scope.file.title(),
                 file.scope.file.as_str()
+            )),
+            Standing::Excluded(source) => output::remark(&format!(
+                "{} is left out because no pattern of `{source}` matches it: name it, or add a pattern",
+                file.path.display()
             )),
             Standing::Part => {}
         }
@@ -179,6 +197,15 @@ fn below(
     }
     ensure!(!found.is_empty(), NoSuite { directory: directory.to_owned() });
     Ok(found)
+}
+
+/// The scenario contracts below a directory that the patterns of a workspace name. `settings` is the path of its settings,
+/// whether there are any or not.
+fn named_by_patterns(settings: &Path, directory: &Path, scopes: &Scopes) -> Option<Vec<PathBuf>> {
+    let patterns = scopes.patterns_of(&absolute(settings).ok()?)?;
+    let real = fs::canonicalize(directory).ok()?;
+    let as_named = |path: PathBuf| Some(directory.join(path.strip_prefix(&real).ok()?));
+    Some(patterns.files_below(&real).into_iter().filter_map(as_named).collect())
 }
 
 /// That there is no suite in a directory.
@@ -235,24 +262,45 @@ enum Standing {
     Counts,
     /// It is a suite by its content alone, and the command line does not name it.
     Unasked,
+    /// It has scenarios, and the patterns of its workspace, which are written there, leave it out.
+    Excluded(&'static str),
     /// It is a part of something else, or of nothing.
     Part,
 }
 
+/// What the name and the place of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByName {
+    /// It is one of ours.
+    Ours,
+    /// Nothing.
+    Unknown,
+    /// The patterns of its workspace, which are written there, leave it out.
+    Excluded(&'static str),
+}
+
 /// Whether a file counts that the command line does not name. For `check`, as in editors, and for contracts, whose names are
 /// free, its content decides; a KindLM or cli-bench suite under another name is run only where the command line names it.
-fn standing(scope: &Scope, text: &str, has_name: bool, wanted: Wanted) -> Standing {
+///
+/// Whoever writes patterns says which scenarios are run, and ClawSpec runs no others. To run more would start agents that the
+/// author keeps out; a check of them does no harm, and says that no pattern matches.
+fn standing(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Standing {
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Standing::Counts } else { Standing::Part };
     match scope.file {
         SpecFile::Settings => Standing::Part,
-        SpecFile::KindLm | SpecFile::CliBench if said || has_name || wanted == Wanted::Files => Standing::Counts,
+        SpecFile::KindLm | SpecFile::CliBench if said || name == ByName::Ours || wanted == Wanted::Files => {
+            Standing::Counts
+        }
         SpecFile::KindLm | SpecFile::CliBench => Standing::Unasked,
         // What an agent hands back is there once a pipeline has run, which judges the handoffs of its stages.
         SpecFile::ClawSpecHandoff if wanted == Wanted::Suites => counts(said),
         SpecFile::CliBenchTasks => counts(said || scope.main.is_some()),
-        SpecFile::ClawSpecScenarios
-        | SpecFile::ClawSpecHandoff
+        SpecFile::ClawSpecScenarios => match name {
+            ByName::Excluded(source) if wanted == Wanted::Suites && !said => Standing::Excluded(source),
+            ByName::Excluded(_) | ByName::Ours | ByName::Unknown => Standing::Counts,
+        },
+        SpecFile::ClawSpecHandoff
         | SpecFile::ClawSpecPipeline
         | SpecFile::ClawSpec
         | SpecFile::ClawSpecLedger

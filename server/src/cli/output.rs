@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anstyle::{AnsiColor, Style};
@@ -47,33 +47,6 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let plain = anstream::adapter::strip_str(text).to_string();
     fs::write(path, plain).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Writes a file so that a reader sees all of it, or what was there before.
-pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
-    let draft = draft_of(path);
-    let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
-    written.inspect_err(|_| drop(fs::remove_file(&draft))).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Writes a file that is not there yet, so that a reader sees all of it or nothing.
-pub(super) fn create_whole(path: &Path, text: &str) -> io::Result<()> {
-    let draft = draft_of(path);
-    let linked = fs::write(&draft, text).and_then(|()| fs::hard_link(&draft, path));
-    let _ = fs::remove_file(&draft);
-    match linked {
-        // Not every file system has links.
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()))
-        }
-        result => result,
-    }
-}
-
-/// A file beside another one that holds what is about to become it.
-fn draft_of(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}.draft", std::process::id()))
 }
 
 /// Says what could not be done, and why.

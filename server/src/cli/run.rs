@@ -18,6 +18,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    clawspec_reports::Asked,
     job::{self, Asker, Order, Prepared, Refusal},
     signals, threads,
 };
@@ -28,7 +29,6 @@ use super::{
 use targets::{ReportKind, ReportTarget};
 
 mod actors;
-mod clawspec_reports;
 mod dry;
 mod past;
 mod progress;
@@ -198,7 +198,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         };
         let secrets = Arc::clone(&loaded.report.source.secrets);
         let result = runtime.block_on(run(&prepared, secrets, options, cancel.clone(), quiet));
-        if let Err(error) = clawspec_reports::write(&loaded, &result, &targets, &clock.now()) {
+        if let Err(error) = write_clawspec(&prepared, &result, &targets, &clock.now()) {
             output::complain(&error);
             lost = true;
         }
@@ -226,6 +226,35 @@ pub(super) fn end_with(runtime: &Runtime, cancel: &CancellationToken) {
         std::process::exit(i32::from(INTERRUPTED));
     });
     runtime.spawn(signals::suspending());
+}
+
+/// Writes the reports in the form of ClawSpec of what was run, where somebody asks for them, and says where.
+fn write_clawspec(
+    prepared: &Prepared,
+    result: &SuiteResult,
+    targets: &[ReportTarget],
+    now: &str,
+) -> anyhow::Result<()> {
+    let target = targets.iter().find(|target| target.kind == ReportKind::ClawSpec);
+    let asked = match target.map(|target| target.file.as_deref()) {
+        None => Asked::BySettings,
+        Some(None) => Asked::Anywhere,
+        Some(Some(directory)) => Asked::In(directory),
+    };
+    let Some(reports) = prepared.reports(asked) else { return Ok(()) };
+    let mut written = 0;
+    for case in &result.cases {
+        for run in &case.runs {
+            written += reports.write(case.case, run, now)?;
+        }
+    }
+    let place = load::shown(reports.directory());
+    match written {
+        0 => {}
+        1 => output::remark(&format!("wrote 1 report to {place}")),
+        count => output::remark(&format!("wrote {count} reports to {place}")),
+    }
+    Ok(())
 }
 
 /// Writes each report to its place. Returns whether all of them could be written: one that cannot hides no other.

@@ -11,7 +11,9 @@ mod tests;
 mod texts;
 mod values;
 
-use speclens_schema::{document::Document, json_schema::SpecFile, problem::Edit};
+use std::ops::Range;
+
+use speclens_schema::{document::Document, json_schema::SpecFile, problem::Edit, shape::OtherName};
 
 use super::{
     context::{Context, Layout, Slot},
@@ -101,6 +103,12 @@ pub fn complete_with(
     list.items
 }
 
+/// The letters of what is replaced that stand before the cursor, in lower case.
+fn typed(document: &Document, replaced: &Range<usize>, offset: usize) -> String {
+    let before = String::from(document.text().byte_slice(replaced.start.min(offset)..offset));
+    before.trim_start().to_lowercase()
+}
+
 struct List<'c> {
     document: &'c Document,
     file: SpecFile,
@@ -133,12 +141,30 @@ impl List<'_> {
     /// Puts what begins with the letters at the cursor before what only holds them.
     fn prefixes_first(&mut self) {
         for item in &mut self.items {
-            let start = item.edit.range.start.min(self.offset);
-            let typed = String::from(self.document.text().byte_slice(start..self.offset)).to_lowercase();
-            let typed = typed.trim_start();
-            if !typed.is_empty() && !item.filter_text.to_lowercase().starts_with(typed) {
+            let typed = typed(self.document, &item.edit.range, self.offset);
+            if !typed.is_empty() && !item.filter_text.to_lowercase().starts_with(&typed) {
                 item.sort_key.insert(0, '~');
             }
+        }
+    }
+
+    /// Offers what is in the list under its other names as well, once letters of one of them are typed.
+    fn by_other_names(&mut self, names: impl Iterator<Item = (String, OtherName)>) {
+        let typed = typed(self.document, &self.context.token, self.offset);
+        if typed.is_empty() {
+            return;
+        }
+        let is_typed = |(real, other): &(String, OtherName)| {
+            other.name.to_lowercase().starts_with(&typed) && !other.name.starts_with(real.as_str())
+        };
+        for (real, other) in names.filter(is_typed) {
+            let is_real = |item: &&Completion| item.label == real && item.kind != CompletionKind::Snippet;
+            let Some(item) = self.items.iter().find(is_real) else { continue };
+            let label = format!("{} → {real}", other.name);
+            // Who types the other name may as well mean something that has it.
+            let sort_key = format!("4{}", item.sort_key);
+            let filter_text = other.name.to_owned();
+            self.items.push(Completion { label, filter_text, sort_key, preselect: false, ..item.clone() });
         }
     }
 

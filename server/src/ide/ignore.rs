@@ -119,7 +119,9 @@ fn line_break(text: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use speclens_schema::{cure::replaced, dialect::ScalarRules, document::Document, problem::Code};
+    use speclens_schema::{
+        cure::replaced, dialect::ScalarRules, directive::allowances, document::Document, problem::Code,
+    };
 
     use super::{allowances, here, in_file, in_settings};
 

@@ -43,7 +43,7 @@ pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Lin
 /// The file of a scripted model that a suite names, whether it exists or not.
 pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Option<String> {
     let is_model = file == SpecFile::CliBench && matches!(shape.word(), Some(Word::Defines("models")));
-    script::file_of(node.text()?).filter(|_| is_model)
+    if is_model { script::file_of(node.text()?) } else { None }
 }
 
 /// The file of the scripted model at an offset, where it exists.

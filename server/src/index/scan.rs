@@ -10,6 +10,7 @@ use std::{
 };
 
 use speclens_schema::{
+    dialect::clawspec::config::Config,
     document::{Document, Encoding},
     json_schema::SpecFile,
     kind,
@@ -89,7 +90,7 @@ fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
     };
     let decides = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        is_about_ignoring(name) || name == "clawspec.yaml" || is_main_name(name) || scopes.is_main(path)
+        is_about_ignoring(name) || name == Config::FILE || is_main_name(name) || scopes.is_main(path)
     };
     if job.whole.is_none() && job.paths.len() <= CHANGES && !job.paths.iter().any(decides) {
         scan.some(&job.paths)?;
@@ -135,7 +136,11 @@ impl Scan<'_> {
                 if self.cut.is_some() {
                     break;
                 }
+                if entry.file_name() == Config::FILE {
+                    self.named_by_patterns(entry.path(), &folder)?;
+                }
             }
+            self.named_by_patterns(&folder.join(Config::FILE), &folder)?;
         }
         // Only now is it known which suites there are.
         if self.scopes.has_mains_by_content() {
@@ -156,6 +161,21 @@ impl Scan<'_> {
         let is_main = |known: &Known| known.facts.scope.file == SpecFile::CliBench;
         let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
         self.outcome.suites_changed |= gone;
+        Some(())
+    }
+
+    /// Looks at the scenario contracts that the patterns of a workspace name: version control may ignore them. `settings` is
+    /// the path of its settings, whether there are any or not. Nothing when that was overtaken.
+    fn named_by_patterns(&mut self, settings: &Path, folder: &Path) -> Option<()> {
+        let Some(patterns) = self.scopes.patterns_of(settings) else { return Some(()) };
+        for path in patterns.files_below(folder) {
+            if self.index.is_overtaken() {
+                return None;
+            }
+            if !self.found.contains_key(&path) {
+                self.visit_file(&path);
+            }
+        }
         Some(())
     }
 
@@ -187,6 +207,11 @@ impl Scan<'_> {
                 }
             }
         }
+        for path in paths.iter().filter(|path| !self.found.contains_key(*path)).cloned().collect::<Vec<_>>() {
+            if self.scopes.patterns_of(&path).is_some_and(|patterns| patterns.name(&path)) {
+                self.visit_file(&path);
+            }
+        }
         for path in std::mem::take(&mut self.loose) {
             if self.scopes.is_part(&path) {
                 self.read(&path);
@@ -202,7 +227,13 @@ impl Scan<'_> {
     /// Looks at an entry of a directory.
     fn visit(&mut self, path: &Path, kind: Option<fs::FileType>) {
         let is_yaml = path.file_name().and_then(|name| name.to_str()).is_some_and(kind::is_yaml);
-        if !is_yaml || kind.is_some_and(|kind| kind.is_dir()) || self.cut.is_some() {
+        if is_yaml && !kind.is_some_and(|kind| kind.is_dir()) {
+            self.visit_file(path);
+        }
+    }
+
+    fn visit_file(&mut self, path: &Path) {
+        if self.cut.is_some() {
             return;
         }
         let Some(stamp) = Stamp::of(path) else { return };

@@ -10,7 +10,7 @@ use ropey::Rope;
 use speclens_runner::files::DiskFiles;
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{Dialect, ScalarRules},
+    dialect::{Dialect, ScalarRules, clawspec::config::Config},
     document::{Document, LineColumn, Lines},
     json_schema::SpecFile,
     kind::{self, Around},
@@ -196,7 +196,17 @@ impl Session {
             }
             state.openings += 1;
             let (opening, version) = (state.openings, now.version);
-            let open = Open { opening, version, document, edited_at: 0, analyzer, place, results, latest: None };
+            let open = Open {
+                opening,
+                version,
+                document,
+                edited_at: 0,
+                analyzer,
+                place,
+                results,
+                latest: None,
+                found: Arc::default(),
+            };
             state.strangers.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
             before.is_some_and(|before| before.place.file == SpecFile::CliBench)
@@ -417,14 +427,14 @@ impl Session {
 
     /// What the editor holds of a file is another text now: who read it has it looked at again.
     fn buffer_changed(&self, uri: &str, path: &Path) {
-        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name) || self.scopes.is_main(path) {
+        let decides = |name: &str| is_main_name(name) || name == Config::FILE;
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(decides) || self.scopes.is_main(path) {
             self.scopes.forget();
         }
         let mut concerned = Vec::new();
         for (other, open) in &mut self.state().open {
             if other != uri && open.place.files.has_read(path) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
                 concerned.push(other.clone());
             }
         }
@@ -509,8 +519,7 @@ impl Session {
         let mut state = self.state();
         for uri in &concerned {
             if let Some(open) = state.open.get_mut(uri) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
             }
         }
         concerned
@@ -520,7 +529,7 @@ impl Session {
     fn disk_changed(&self, paths: &[PathBuf]) {
         let decides = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            is_main_name(name) || name == "clawspec.yaml" || self.scopes.is_main(path)
+            is_main_name(name) || name == Config::FILE || self.scopes.is_main(path)
         };
         if paths.iter().any(decides) {
             self.neighbours_changed();

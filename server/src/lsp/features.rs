@@ -1,6 +1,6 @@
 //! What the editor shows, from our terms into LSP's.
 
-use std::{collections::HashSet, path::Path};
+use std::{collections::HashSet, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
@@ -35,7 +35,7 @@ pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
 }
 
 /// The problems of this version, under the settings as they are now.
-fn problems(snapshot: &Snapshot) -> Vec<Problem> {
+fn problems(snapshot: &Snapshot) -> Arc<Vec<Problem>> {
     super::problems(snapshot, &snapshot.workspace())
 }
 

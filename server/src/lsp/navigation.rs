@@ -1,7 +1,7 @@
 //! Ways through a document, from our terms into LSP's: where names come from and are used, what a path
 //! leads to, what a selection grows to.
 
-use std::ops::Range as Bytes;
+use std::{collections::HashMap, ops::Range as Bytes};
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
@@ -175,9 +175,16 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let found = links::links(&snapshot.document, snapshot.place.file, values);
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    // Many tests name the same file.
+    let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
     let linked = found.into_iter().filter_map(|link| {
-        let target = target(snapshot, &opened(&link.path, snapshot.place.files.as_ref()))?;
-        Some(DocumentLink { range: range(snapshot, link.range), target: Some(target), ..DocumentLink::default() })
+        let find = |path: &String| target(snapshot, &opened(path, snapshot.place.files.as_ref()));
+        let target = match targets.get(&link.path) {
+            Some(known) => known.clone(),
+            None => targets.entry(link.path).or_insert_with_key(find).clone(),
+        };
+        Some(DocumentLink { range: ranges.range(link.range), target: Some(target?), ..DocumentLink::default() })
     });
     linked.collect()
 }

@@ -43,7 +43,7 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
         return;
     };
     let workspace = snapshot.workspace();
-    let problems = Arc::new(super::problems(&snapshot, &workspace));
+    let problems = super::problems(&snapshot, &workspace);
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
         // On opening, what the text says comes first; what was recorded follows.

@@ -26,6 +26,7 @@ use super::{
     whole::cases_in,
 };
 use crate::{
+    clawspec_reports::{Asked, Reports},
     ide::runnable::Obstacle,
     job::{self, Asker, Order, Prepared, Refusal},
     results::{self, SuiteId},
@@ -75,6 +76,14 @@ impl Deed {
         match self {
             Deed::Run { models } => models,
             Deed::Ask | Deed::Preconditions | Deed::Judge => &[],
+        }
+    }
+
+    /// Whether ClawSpec leaves reports of it.
+    fn is_reported(&self) -> bool {
+        match self {
+            Deed::Run { .. } | Deed::Judge => true,
+            Deed::Ask | Deed::Preconditions => false,
         }
     }
 
@@ -142,8 +151,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let snapshot = session.changes.look(About::Document(uri), move || {
         if let Some(open) = shared.state().open.get_mut(&at) {
             // A script may have changed without notice: what is recorded must be of what runs now.
-            open.place.files.forget();
-            open.analyzer.files_changed();
+            open.files_changed();
         }
         shared.captured(&at)
     });
@@ -168,7 +176,7 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let begun = session.requests.perform(move || {
         let (planned, cases) = request.decide()?;
         let (sender, ended) = oneshot::channel();
-        runtime.spawn(planned.perform(cases, request.asked.cancel.clone(), sender));
+        runtime.spawn(Arc::new(planned).perform(cases, request.asked.cancel.clone(), sender));
         Ok(Begun { number: request.asked.number, ended })
     });
     let begun = begun.await;
@@ -246,6 +254,8 @@ impl Request {
             Refusal::Suite => Refused::warning("the suite has errors: fix them first"),
         })?;
         let progress = self.register(&suite, id, &mut cases)?;
+        let is_reported = prepared.settings().clawspec.editor_reports && self.deed.is_reported();
+        let reports = is_reported.then(|| prepared.reports(Asked::Anywhere)).flatten();
         let planned = Planned {
             session: Arc::clone(&self.asked.session),
             uri: uri.clone(),
@@ -256,6 +266,7 @@ impl Request {
             progress,
             left_out: wanted - cases.len(),
             deed: self.deed.clone(),
+            reports: reports.map(Arc::new),
         };
         Ok((planned, cases))
     }
@@ -408,6 +419,8 @@ struct Planned {
     /// How many of the tests that were asked for do not run.
     left_out: usize,
     deed: Deed,
+    /// What writes reports in the form of ClawSpec, where the settings want them of an editor.
+    reports: Option<Arc<Reports>>,
 }
 
 impl Planned {
@@ -425,7 +438,40 @@ impl Planned {
         matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(())))
     }
 
-    async fn perform(self, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
+    /// Runs the tests. When it returns, nothing of the run is under way, even if following it went wrong.
+    async fn perform(self: Arc<Self>, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
+        let (planned, token) = (Arc::clone(&self), cancel.clone());
+        self.supervise(&cancel, async move { planned.follow(cases, token, ended).await }).await;
+    }
+
+    /// Waits until a run was followed to its end, or until that went wrong, and clears up.
+    async fn supervise(&self, cancel: &CancellationToken, follow: impl Future<Output = ()> + Send + 'static) {
+        if let Err(error) = tokio::spawn(follow).await {
+            // Nobody would see what becomes of the tests that are left.
+            cancel.cancel();
+            tracing::error!("following the run failed: {error}");
+            let message =
+                "the run was ended by a defect of speclens: its log says more; results up to then are recorded";
+            self.session.show_message(lsp::MessageType::Error, message);
+            if self.snapshot.abilities.progress {
+                self.report_progress(serde_json::json!({"kind": "end", "message": "ended early"})).await;
+            }
+        }
+        self.clear();
+    }
+
+    /// The run is no longer under way.
+    fn clear(&self) {
+        self.session.state().runs.remove(&self.number);
+        self.session.analyse_suite(&self.snapshot.results);
+    }
+
+    async fn report_progress(&self, value: serde_json::Value) {
+        let params = lsp::ProgressParams { token: self.progress.clone(), value };
+        self.session.client.send_notification::<lsp::ProgressNotification>(params).await;
+    }
+
+    async fn follow(&self, cases: BTreeSet<usize>, cancel: CancellationToken, ended: oneshot::Sender<End>) {
         let shows_progress = self.snapshot.abilities.progress && self.may_show_progress().await;
         let suite = self.snapshot.place.suite(&self.uri);
         let book = results::book(&self.snapshot.results, &suite, self.prepared.settings(), true);
@@ -447,17 +493,17 @@ impl Planned {
             let _act = act;
             run(job, options, cancel, events).await
         });
-        let mut listener = Listener::of(&self, shows_progress);
+        let mut listener = Listener::of(self, shows_progress);
         while let Some(event) = happened.recv().await {
             listener.event(event).await;
         }
         let result = running.await;
         listener.end(self.left_out).await;
-        self.session.state().runs.remove(&self.number);
-        self.session.analyse_suite(&self.snapshot.results);
+        // Who waits for the end may ask at once what is under way.
+        self.clear();
         match result {
             // Who started it may not be interested.
-            Ok(result) => drop(ended.send(End { suite: self.suite, result })),
+            Ok(result) => drop(ended.send(End { suite: Arc::clone(&self.suite), result })),
             Err(error) => tracing::error!("the run ended early: {error}"),
         }
     }

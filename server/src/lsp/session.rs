@@ -18,6 +18,7 @@ use super::{
     client::{Abilities, Display},
     documents::{Place, Stranger},
     elsewhere::Published,
+    found::Found,
     indexing::Remembered,
     runs::Wanted,
 };
@@ -172,6 +173,8 @@ pub(super) struct Open {
     pub results: Arc<Mutex<Results>>,
     /// What the analysis found last.
     pub latest: Option<Arc<Latest>>,
+    /// The problems that were found last.
+    pub found: Arc<Found>,
 }
 
 /// A document as it stands at one moment.
@@ -186,10 +189,20 @@ pub(super) struct Snapshot {
     pub analyzer: Analyzer,
     pub results: Arc<Mutex<Results>>,
     pub latest: Option<Arc<Latest>>,
+    pub found: Arc<Found>,
     pub abilities: Abilities,
     pub display: Display,
     pub clock: Clock,
     pub buffers: Arc<Buffers>,
+}
+
+impl Open {
+    /// Files changed: what the document saw of them is void.
+    pub(super) fn files_changed(&mut self) {
+        self.place.files.forget();
+        self.analyzer.files_changed();
+        self.found = Arc::default();
+    }
 }
 
 /// A document as it stands at one moment, before its tree is brought up to date: what depends on the tree cannot be asked.
@@ -369,6 +382,7 @@ impl Session {
             analyzer: open.analyzer,
             results: Arc::clone(&open.results),
             latest: open.latest.clone(),
+            found: Arc::clone(&open.found),
             abilities,
             display,
             clock: self.clock,

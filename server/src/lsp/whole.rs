@@ -1,5 +1,7 @@
 //! The suite that a document belongs to, as its main file makes it, whichever of its files are open.
 
+use std::sync::Arc;
+
 use speclens_runner::files::Buffers as _;
 use speclens_schema::{analysis::Analyzer, document::Document, suite::Suite};
 
@@ -33,7 +35,8 @@ impl Session {
         let scope = self.scopes.find(&path, &text)?;
         let document = Document::read(&text, scope.file.scalar_rules());
         let analyzer = Analyzer::new(scope.file).guessing(scope.is_guess);
-        Some(Snapshot { document, analyzer, place: self.place_in(path, scope), ..snapshot.clone() })
+        let (place, found) = (self.place_in(path, scope), Arc::default());
+        Some(Snapshot { document, analyzer, place, found, ..snapshot.clone() })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write},
     os::{fd::OwnedFd, unix::process::ExitStatusExt},
+    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -14,7 +15,7 @@ use tokio::{
     process::{ChildStderr, ChildStdin, ChildStdout},
 };
 
-use super::{Program, keeper};
+use super::{keeper, lookup};
 
 /// A process that leads a group.
 pub(super) struct Child {
@@ -69,11 +70,25 @@ pub(super) fn without_gate(stderr: &mut Vec<u8>) {
 }
 
 pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
+    let shell = command.program.shell;
+    let found = lookup::program(shell, command.environment.get("PATH"));
+    match spawn_with(&found, command) {
+        // It was there before: the system looks for another one.
+        Err(_) if found != Path::new(shell) => {
+            lookup::forget();
+            spawn_with(Path::new(shell), command)
+        }
+        spawned => spawned,
+    }
+}
+
+fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
     keeper::prepare();
-    let Program { shell, script } = command.program;
+    let script = command.program.script;
     let (input, mut gate) = io::pipe()?;
     let mut process = tokio::process::Command::new(shell);
-    process.args(["-c", &gated(script, command.input)]);
+    // Shells begin their complaints with the name that they were given.
+    process.arg0(command.program.shell).args(["-c", &gated(script, command.input)]);
     for name in &command.environment.removed {
         process.env_remove(name);
     }

@@ -356,6 +356,32 @@ async fn variables_are_set_and_removed_and_a_missing_shell_says_so() {
 }
 
 /// A program that is killed while it starts a command has no time to say whom to end with it.
+#[tokio::test]
+async fn shell_that_is_elsewhere_now_is_found_again() {
+    use std::os::unix::fs::symlink;
+
+    let directories = [directory(), directory()];
+    let [first, second] = directories.each_ref().map(TempDir::path);
+    let path = std::env::join_paths([first, second]).unwrap().into_string().unwrap();
+    let environment = Environment { set: [("PATH".to_owned(), path)].into(), ..Environment::default() };
+    let command = Command {
+        program: Program { shell: "own-shell", script: "echo begun; no-such-builtin" },
+        directory: first,
+        environment: &environment,
+        input: &[],
+        timeout: Duration::from_secs(20),
+        limit: LIMIT,
+    };
+    for place in [first, second] {
+        symlink("/bin/sh", place.join("own-shell")).unwrap();
+        let finished = run(command, &Background::default(), &CancellationToken::new()).await;
+        assert_eq!((finished.stdout().text.as_str(), &finished.error), ("begun\n", &None));
+        // It has the name that it was asked for by.
+        assert!(finished.stderr().text.starts_with("own-shell: "), "{}", finished.stderr().text);
+        std::fs::remove_file(place.join("own-shell")).unwrap();
+    }
+}
+
 #[test]
 fn command_begins_only_when_the_program_says_so() {
     let directory = directory();

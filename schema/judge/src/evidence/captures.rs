@@ -31,7 +31,10 @@ fn of_answer<'e>(answer: &'e mut Answer, captures: &mut Vec<&'e mut Capture>) {
         Answer::Path(PathState::File { content }) => captures.extend(of_content(content)),
         Answer::Command(ran) => captures.extend(ran.captures_mut()),
         Answer::Files(FilesAnswer { files, .. }) => {
-            captures.extend(files.iter_mut().filter_map(|file| of_content(&mut file.content)));
+            for file in files {
+                captures.extend(of_content(&mut file.content));
+                captures.extend(file.searches.iter_mut().filter_map(|it| Some(&mut it.found.as_mut()?.text)));
+            }
         }
         Answer::Log(LogAnswer { lines, .. }) => captures.push(lines),
         Answer::Response(ResponseAnswer { body, .. }) => captures.push(body),
@@ -54,13 +57,18 @@ fn of_content(content: &mut Option<Content>) -> Option<&mut Capture> {
 mod tests {
     use super::*;
     use crate::evidence::{
-        Change, ChangedFile, CommandLog, FileLog, ModelReply, Need, Observation, QuestionAnswer, SeenFile, Turn,
+        Change, ChangedFile, CommandLog, FileLog, FileSearch, FoundText, ModelReply, Need, Observation, QuestionAnswer,
+        SeenFile, Turn,
     };
 
     #[test]
     fn every_capture_of_the_evidence_is_found_and_cut() {
         let capture = |text: &str| Some(Capture::whole(text));
         let content = |text: &str| Some(Content::Text(Capture::whole(text)));
+        let found = |text: &str| FileSearch {
+            found: Some(FoundText { line: 1, text: Capture::whole(text) }),
+            ..FileSearch::default()
+        };
         let ran = |command: &str, stdout: &str, stderr: &str| Ran {
             command: Capture::whole(command),
             stdout: capture(stdout),
@@ -71,7 +79,10 @@ mod tests {
             Answer::Path(PathState::File { content: content("path") }),
             Answer::Command(ran("ask", "asked", "told")),
             Answer::Files(FilesAnswer {
-                files: vec![SeenFile { content: content("file"), ..SeenFile::default() }, SeenFile::default()],
+                files: vec![
+                    SeenFile { content: content("file"), searches: vec![found("line")], ..SeenFile::default() },
+                    SeenFile::default(),
+                ],
                 ..FilesAnswer::default()
             }),
             Answer::Log(LogAnswer { lines: Capture::whole("logged"), ..LogAnswer::default() }),
@@ -100,7 +111,7 @@ mod tests {
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
             "act", "out", "err", "sent", "answer", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked",
-            "told", "file", "logged", "body", "reply",
+            "told", "file", "line", "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
         // Whatever is written of it is found.

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::mask::Secrets;
 
 use super::{
-    Address, Answer, Capture, Concealed, Content, Evidence, Judge, LogFile, Need, PathState, QuestionPart, Ran,
-    SeenFile, TraceAnswer, Turn, Unread,
+    Address, Answer, Capture, Concealed, Content, Evidence, FileSearch, Judge, LogFile, Need, PathState, QuestionPart,
+    Ran, SeenFile, TraceAnswer, Turn, Unread,
 };
 
 impl Evidence {
@@ -114,7 +114,9 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
     match need {
         Need::Path { path, .. } => hide(path, secrets),
         Need::Command { run, .. } => hide(run, secrets),
-        Need::Files(need) => hide(&mut need.pattern, secrets),
+        Need::Files(need) => {
+            [&mut need.pattern].into_iter().chain(&mut need.searches).for_each(|text| hide(text, secrets));
+        }
         Need::Log(need) => need.path.iter_mut().chain([&mut need.run]).for_each(|text| hide(text, secrets)),
         Need::Response(need) => match &mut need.address {
             Address::Url(text) | Address::Gateway(text) => hide(text, secrets),
@@ -148,9 +150,13 @@ fn mask_answer(answer: &mut Answer, secrets: &Secrets) {
         Answer::Path(PathState::File { content: None } | PathState::Directory | PathState::Other) => {}
         Answer::Command(ran) => ran.mask(secrets),
         Answer::Files(found) => {
-            for SeenFile { path, content, .. } in &mut found.files {
+            for SeenFile { path, content, searches, .. } in &mut found.files {
                 hide(path, secrets);
                 content.iter_mut().for_each(|content| mask_content(content, secrets));
+                for FileSearch { pattern, found, gap, .. } in searches {
+                    [pattern].into_iter().chain(gap).for_each(|text| hide(text, secrets));
+                    found.iter_mut().for_each(|found| mask_capture(&mut found.text, secrets));
+                }
             }
             found.beside.iter_mut().for_each(|name| hide(name, secrets));
         }

@@ -74,7 +74,9 @@ impl Need {
             }
             (Need::Files(one), Need::Files(two)) if one.is_of_the_same(two) && one.since_us == two.since_us => {
                 let (content, wait_ms) = (one.content || two.content, one.wait_ms.max(two.wait_ms));
-                Some(Need::Files(FilesNeed { content, wait_ms, ..one.clone() }))
+                let mut searches = one.searches.clone();
+                searches.extend(two.searches.iter().filter(|wanted| !one.searches.contains(wanted)).cloned());
+                Some(Need::Files(FilesNeed { content, wait_ms, searches, ..one.clone() }))
             }
             (Need::Scores(one), Need::Scores(two)) if one.is_of_the_same(two) => {
                 Some(Need::Scores(ScoreNeed { times: one.times.max(two.times), ..one.clone() }))
@@ -100,7 +102,9 @@ impl Need {
                     return None;
                 }
                 // A look that was long enough saw all that a shorter look would have seen, and when.
-                let is_enough = seen.wait_ms >= wanted.wait_ms && seen.since_us == wanted.since_us;
+                let is_enough = seen.wait_ms >= wanted.wait_ms
+                    && seen.since_us == wanted.since_us
+                    && wanted.searches.iter().all(|wanted| seen.searches.contains(wanted));
                 Some(if is_enough { 2 } else { 1 })
             }
             (Need::Scores(seen), Need::Scores(wanted)) if seen.is_of_the_same(wanted) => {

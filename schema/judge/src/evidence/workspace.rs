@@ -36,6 +36,9 @@ pub struct FilesNeed {
     pub wait_ms: u64,
     /// Microseconds of the Unix epoch.
     pub since_us: Option<i64>,
+    /// What is looked for in the whole of a file of which only the beginning is kept: texts or regular expressions of Python.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<String>,
 }
 
 /// The files that were found.
@@ -65,6 +68,32 @@ pub struct SeenFile {
     pub seen_after_ms: u64,
     /// What it holds, secrets masked. `None`: not asked for.
     pub content: Option<Content>,
+    /// What was looked for in all of it. Empty where everything is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<FileSearch>,
+}
+
+/// What was looked for in the whole of a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileSearch {
+    /// The text or the regular expression.
+    pub pattern: String,
+    /// The first place where it is.
+    pub found: Option<FoundText>,
+    /// The lines that the file has, as far as it was read.
+    pub lines: usize,
+    /// Why it may be there all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<String>,
+}
+
+/// The lines in which something was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FoundText {
+    /// The number of the first of them, from 0.
+    pub line: usize,
+    /// The lines, secrets masked; of very long ones what was found alone.
+    pub text: Capture,
 }
 
 impl SeenFile {

@@ -82,6 +82,12 @@ impl FilePlace {
         FilePlace { stretch: Some(Stretch::of(text, range)), ..FilePlace::whole(path) }
     }
 
+    /// The same place, where the text begins in the file behind so many lines.
+    pub fn behind(mut self, lines: usize) -> FilePlace {
+        self.stretch.iter_mut().for_each(|stretch| stretch.line += lines);
+        self
+    }
+
     /// A line of a file with this text, counted from 0; the file as a whole where it has no such line.
     pub fn line(path: impl Into<String>, text: &str, line: usize) -> FilePlace {
         match lines(text).nth(line) {

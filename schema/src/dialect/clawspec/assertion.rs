@@ -179,7 +179,14 @@ impl JsonSchema for Assertion {
             let Some(Value::Object(keywords)) = generator.definitions_mut().get_mut(definition) else { continue };
             let docs = keywords.get("description").and_then(Value::as_str).unwrap_or_default();
             let summary = docs.split("\n\n").next().unwrap_or_default();
-            choices.push(json!({ "const": info.name, "description": summary }));
+            let mut choice = json!({ "const": info.name, "description": summary });
+            // What a type is called elsewhere belongs to the value of `type`.
+            for keyword in ["x-synonyms", "x-other-names"] {
+                if let Some(names) = keywords.remove(keyword) {
+                    choice[keyword] = names;
+                }
+            }
+            choices.push(choice);
             complete(keywords, info);
             branches.push(json!({
                 "if": { "type": "object", "required": ["type"], "properties": { "type": { "const": info.name } } },
@@ -192,12 +199,72 @@ impl JsonSchema for Assertion {
             "x-claims": true,
             "required": ["type"],
             "properties": {
-                "type": { "description": "Type of the assertion.", "type": "string", "oneOf": choices },
+                "type": {
+                    "description": "Type of the assertion.",
+                    "type": "string",
+                    "oneOf": choices,
+                    "x-synonyms": ["Type", "TYPE", "kind", "assertion", "assert", "check", "name"],
+                    "x-advice": advice(),
+                },
             },
             "allOf": branches,
         });
         Schema::try_from(schema).unwrap_or_default()
     }
+}
+
+/// Names that people write as a type, where no single type claims the same.
+fn advice() -> Value {
+    json!([
+        {
+            "names": [
+                "response_contains", "output_contains", "reply_contains", "not_contains", "response_field",
+                "output_field_contains", "response_not_contains", "output_not_contains", "reply_not_contains",
+            ],
+            "note": "ClawSpec cannot see the reply",
+            "help": "have the target write a file, and check that with `log_entry`, `artifact_contains` or `artifact_absent_words`",
+        },
+        {
+            "names": ["env_unset", "env_absent", "env_not_present", "env_not_set", "env_missing"],
+            "note": "ClawSpec can check only that a variable is set",
+            "help": "remove it, or use `env_present` for a variable that must be set",
+        },
+        {
+            "names": ["invoke"],
+            "note": "`given` and `then` can only check, not act",
+            "help": "move what is done to `when`; to require its result, use `file_present`",
+        },
+        {
+            "names": [
+                "disallow", "disallowed_tools", "tool_disallowed", "tool_forbidden", "forbidden_tools", "forbid_tool",
+                "tool_denied", "tool_blocked", "tool_not_allowed",
+            ],
+            "note": "ClawSpec forbids tools by their calls",
+            "help": "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
+        },
+        {
+            "names": ["tool_permitted", "tool_allowed", "tools_permitted", "tools_allowed", "allowed_tools"],
+            "note": "`tool_not_permitted` is an allow-list: a call of any other tool fails",
+            "help": "use `tool_not_permitted` with `allowed_tools`",
+        },
+        {
+            "names": ["model_not_used", "model_not_expected", "model_not_called"],
+            "note": "ClawSpec has one type for both",
+            "help": "use `model_used` with `not_expected`",
+        },
+        {
+            "names": ["artifact_words"],
+            "note": "ClawSpec has `artifact_absent_words`, for words that must not occur",
+            "help": "use `log_entry` for a text that must occur",
+        },
+        {
+            "names": [
+                "output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length",
+            ],
+            "note": "ClawSpec validates no schema",
+            "help": "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
+        },
+    ])
 }
 
 /// Adds to the schema of a type what all of them share.

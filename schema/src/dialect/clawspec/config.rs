@@ -54,7 +54,9 @@ pub struct Config {
     pub gateway_log_pattern: Option<String>,
     /// Which files are scenario contracts; here `**` stands for any number of directories.
     ///
-    /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, wins over it.
+    /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, wins over it. A file that a pattern names is a scenario contract
+    /// whatever it is called, and even where version control ignores it. Where patterns are written here, `speclens run` and
+    /// `speclens list` leave out other scenario contracts unless they are named.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS))]
     pub scenario_patterns: Option<Vec<String>>,
@@ -104,6 +106,8 @@ impl Config {
     /// `scenario_patterns` when the key is absent.
     pub const SCENARIO_PATTERNS: [&'static str; 2] =
         ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
+    /// The variable that wins over `scenario_patterns`.
+    pub const PATTERNS_VARIABLE: &'static str = "CLAWSPEC_SCENARIO_PATTERNS";
     /// The file's name.
     pub const FILE: &'static str = "clawspec.yaml";
 
@@ -122,12 +126,17 @@ impl Config {
         }
     }
 
-    /// Which files are scenario contracts.
-    pub fn scenario_patterns(&self) -> Vec<&str> {
-        match &self.scenario_patterns {
-            Some(patterns) => patterns.iter().map(String::as_str).collect(),
-            None => Config::SCENARIO_PATTERNS.to_vec(),
-        }
+    /// Which files are scenario contracts, where the environment names none of its own.
+    pub fn scenario_patterns(&self, of_environment: Option<Vec<String>>) -> Vec<String> {
+        let named = of_environment.or_else(|| self.scenario_patterns.clone());
+        named.unwrap_or_else(|| Config::SCENARIO_PATTERNS.map(str::to_owned).to_vec())
+    }
+
+    /// The patterns in a value of the variable that names them; `None` for an empty one.
+    pub fn patterns_in(value: &str) -> Option<Vec<String>> {
+        let patterns = value.split(',').map(str::trim).filter(|pattern| !pattern.is_empty());
+        let patterns: Vec<String> = patterns.map(str::to_owned).collect();
+        (!patterns.is_empty()).then_some(patterns)
     }
 
     /// The gateway's log, written as a path in a contract.

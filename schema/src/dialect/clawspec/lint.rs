@@ -12,7 +12,6 @@ mod assertions;
 mod baselines;
 mod clashes;
 mod contracts;
-mod edits;
 mod effect;
 mod facts;
 pub(super) mod files;

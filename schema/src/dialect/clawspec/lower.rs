@@ -19,7 +19,7 @@ use super::{
     lint::files::below_root,
     pipeline::handoff_base,
     scenarios::{Regression, TargetType},
-    stages::{Condition, Health, Production, StageHandoff},
+    stages::{Condition, Health, Production, StageContract, StageHandoff},
     trigger::definition_of,
 };
 use crate::{
@@ -30,6 +30,7 @@ use crate::{
     json_schema::SpecFile,
     settings::Settings,
     suite::{Action, Case, Claim, Inputs, Phase, Suite, TriggerAction, TriggerKind},
+    verdict::Handover,
 };
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
@@ -389,8 +390,8 @@ impl Lowering<'_> {
                 productions.push(Arc::clone(production));
             }
             if let Some(path) = text("handoff_contract") {
-                let claimed = self.contract_of_stage(path);
-                let handoff = Arc::new(StageHandoff { stage, path: path.to_owned(), production, claims: claimed });
+                let contract = self.contract_of_stage(path);
+                let handoff = Arc::new(StageHandoff { stage, path: path.to_owned(), production, contract });
                 let check = Arc::clone(&handoff);
                 claims.push(Claim { at: at.key("handoff_contract"), phase: Some(Phase::Stages), check });
                 handoffs.push(handoff);
@@ -399,8 +400,8 @@ impl Lowering<'_> {
         (productions, handoffs)
     }
 
-    /// What the handoff contract of a stage claims, or why that cannot be told.
-    fn contract_of_stage(&self, path: &str) -> Result<Vec<Claim>, String> {
+    /// The handoff contract of a stage, or why it cannot be read.
+    fn contract_of_stage(&self, path: &str) -> Result<StageContract, String> {
         let base = handoff_base(self.files.place());
         let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
         let wanted = below_root(&joined).ok_or_else(|| format!("`{path}` leads out of the workspace"))?;
@@ -409,8 +410,11 @@ impl Lowering<'_> {
         let document = Document::read(text, ScalarRules::Yaml11);
         let whole = document.root().filter(|root| document.is_intact() && root.get("handoff").is_some());
         let root = whole.ok_or_else(|| format!("`{wanted}` is not a handoff contract"))?;
-        let (_, claims, intact) = self.handoff_claims(root);
-        if intact { Ok(claims) } else { Err(format!("`{wanted}` has errors: correct them first")) }
+        let (agents, claims, intact) = self.handoff_claims(root);
+        match agents.filter(|_| intact) {
+            Some((from, to)) => Ok(StageContract { handover: Handover { from, to, contract: wanted }, claims }),
+            None => Err(format!("`{wanted}` has errors: correct them first")),
+        }
     }
 }
 

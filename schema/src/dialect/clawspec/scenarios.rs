@@ -118,6 +118,7 @@ pub struct Defaults {
 pub struct Scenario {
     /// The scenario's name, unique in the file. It cannot contain templates.
     #[schemars(extend("examples" = ["newsletter-smoke"]))]
+    #[schemars(extend("x-synonyms" = ["id"]))]
     pub name: Defines<Scenarios>,
     /// What the scenario is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,6 +140,7 @@ pub struct Scenario {
     ///     path: memory/drafts/{{today}}-newsletter.md
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-other-names" = ["preconditions"]))]
     pub given: Vec<Assertion>,
     /// What is done.
     ///
@@ -147,6 +149,7 @@ pub struct Scenario {
     ///   invoke: /newsletter
     ///   params: { topic: spring }
     /// ```
+    #[schemars(extend("x-other-names" = ["steps"]))]
     pub when: When,
     /// What must hold afterwards.
     ///
@@ -157,6 +160,7 @@ pub struct Scenario {
     ///     sections: [Hook, Body]
     /// ```
     #[schemars(length(min = 1))]
+    #[schemars(extend("x-synonyms" = ["assertions"], "x-other-names" = ["expect", "expected"]))]
     pub then: Vec<Assertion>,
     /// How far a run may be from the stored baseline. ClawSpec rejects files that have it.
     ///

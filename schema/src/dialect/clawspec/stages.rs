@@ -8,7 +8,7 @@ use crate::{
     document::Pointer,
     evidence::{Context, Evidence, Need},
     suite::Claim,
-    verdict::{Check, Open, Status, Verdict},
+    verdict::{Check, Handover, Open, Status, Verdict},
 };
 
 /// The file that a stage leaves.
@@ -83,34 +83,50 @@ pub struct StageHandoff {
     pub path: String,
     /// The file that the stage leaves: without it, nothing was handed over.
     pub production: Option<Arc<Production>>,
-    /// What the contract claims, or why it cannot be read.
-    pub claims: Result<Vec<Claim>, String>,
+    /// The contract, or why it cannot be read.
+    pub contract: Result<StageContract, String>,
+}
+
+/// The contract of handing over to a stage, as far as it is judged.
+#[derive(Clone, Debug)]
+pub struct StageContract {
+    /// Who hands over to whom.
+    pub handover: Handover,
+    /// What it claims.
+    pub claims: Vec<Claim>,
 }
 
 impl StageHandoff {
+    /// The kind of the only result of a contract that was not judged.
+    pub const NOT_JUDGED: &'static str = "handoff_contract";
+
+    fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.contract.iter().flat_map(|contract| &contract.claims)
+    }
+
     fn label(&self, what: &str) -> String {
         format!("{}: {what}", self.stage)
     }
 
     fn alone(&self, row: Row) -> Vec<Verdict> {
-        vec![row.verdict("handoff_contract", self.label(&self.path))]
+        vec![row.verdict(StageHandoff::NOT_JUDGED, self.label(&self.path))]
     }
 }
 
 impl Check for StageHandoff {
     fn needs(&self, context: &Context) -> Vec<Need> {
         let production = self.production.as_ref().and_then(|production| Production::needs(production, context));
-        let claims = self.claims.iter().flatten().flat_map(|claim| claim.check.needs(context));
+        let claims = self.claims().flat_map(|claim| claim.check.needs(context));
         production.into_iter().chain(claims).collect()
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let claims = match &self.claims {
+        let claims = match &self.contract {
             Err(reason) => return self.alone(Row::broken("", reason.clone())),
-            Ok(claims) if claims.is_empty() => {
+            Ok(contract) if contract.claims.is_empty() => {
                 return self.alone(Row::unknown("", format!("`{}` claims nothing", self.path)));
             }
-            Ok(claims) => claims,
+            Ok(contract) => &contract.claims,
         };
         match self.production.as_ref().map(|production| production.happened(evidence)) {
             Some(Err(row)) => return self.alone(row),
@@ -128,8 +144,12 @@ impl Check for StageHandoff {
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
     }
 
+    fn handover(&self) -> Option<&Handover> {
+        Some(&self.contract.as_ref().ok()?.handover)
+    }
+
     fn texts(&self) -> Vec<String> {
-        self.claims.iter().flatten().flat_map(|claim| claim.check.texts()).collect()
+        self.claims().flat_map(|claim| claim.check.texts()).collect()
     }
 }
 

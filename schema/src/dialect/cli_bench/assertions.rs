@@ -52,6 +52,16 @@ macro_rules! assertions {
         #[serde(default)]
         #[schemars(deny_unknown_fields)]
         #[schemars(extend("minProperties" = 1, "maxProperties" = 1, "x-claims" = true))]
+        #[schemars(extend(
+            "x-tags" = ["type", "kind", "assertion"],
+            "x-advice" = [{
+                "names": [
+                    "output_contains_any", "contains_any", "any_of", "output_matches", "output_regex", "stdout_matches",
+                    "matches", "regex", "pattern",
+                ],
+                "help": "use `verify` with a command that checks it",
+            }],
+        ))]
         #[expect(missing_docs, reason = "each assertion is documented at its type")]
         pub struct Assertion {
             $(

@@ -36,6 +36,7 @@ pub struct Config {
     ///
     /// Its name is the first thing in the prompt of a model. Where the shell of a task does not find it, no model is asked.
     #[schemars(extend("examples" = ["mycli"]))]
+    #[schemars(extend("x-other-names" = ["command", "program", "tool"]))]
     pub cli: Name,
     /// The shell command that prints the program's version.
     ///
@@ -47,6 +48,7 @@ pub struct Config {
     /// What the program is called in reports; the value of `cli` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["My CLI"]))]
+    #[schemars(extend("x-other-names" = ["name"]))]
     pub display_name: Option<String>,
     /// A label to group programs by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +75,7 @@ pub struct Config {
     ///   - openai/gpt-4o
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-other-names" = ["models", "model", "provider"]))]
     pub providers: Vec<ModelId>,
     /// How a model learns about the program. With several modes the whole suite runs once in each.
     ///
@@ -92,6 +95,7 @@ pub struct Config {
     /// All tasks share it then, one after the other, with whatever the earlier ones left behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["./sandbox"]))]
+    #[schemars(extend("x-other-names" = ["cwd", "working_directory"]))]
     pub workdir: Option<String>,
     /// Whether results go to the CLIWatch dashboard. Has no effect here: speclens never uploads anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +108,7 @@ pub struct Config {
     /// `speclens.yaml`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
+    #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
     /// Text that is added to the agent's built-in instructions, for every task.
     ///
@@ -146,6 +151,7 @@ pub struct Config {
     ///   NO_COLOR: "1"
     /// ```
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("x-other-names" = ["environment"]))]
     pub env: Environment,
     /// Shell commands that run before each task's own `setup`, in the task's working directory.
     ///
@@ -157,12 +163,14 @@ pub struct Config {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["git init -q"]]))]
+    #[schemars(extend("x-other-names" = ["before_each"]))]
     pub setup: Vec<Shell>,
     /// A directory whose content is copied into the working directory of each task, before any `setup`.
     ///
     /// The path is relative to the directory of this file. It is the only way to bring files along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
+    #[schemars(extend("x-other-names" = ["fixtures", "copy"]))]
     pub scaffold: Option<String>,
     /// The pass rate that each model must reach. Without it any failed task fails the run.
     ///
@@ -185,6 +193,7 @@ pub struct Config {
     ///
     /// The files of one entry come in the order of their paths.
     #[schemars(length(min = 1))]
+    #[schemars(extend("x-other-names" = ["tests", "cases"]))]
     pub tasks: Vec<TaskEntry>,
 }
 

@@ -5,7 +5,6 @@
 
 mod assertions;
 mod blank;
-mod edits;
 mod environment;
 mod facts;
 mod files;
@@ -35,6 +34,7 @@ use crate::{
 pub use facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskFacts, TaskId, item_facts};
 pub use refine::refine;
 pub use scripts::known as known_scripts;
+pub(crate) use slips::lint as slips;
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
 pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {

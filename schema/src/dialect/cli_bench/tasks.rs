@@ -45,12 +45,14 @@ pub struct Task {
     ///
     /// Letters, digits, `.`, `_` and `-` are best: it becomes a file name, and selects the task on the command line.
     #[schemars(extend("examples" = ["create-config"]))]
+    #[schemars(extend("x-other-names" = ["name"]))]
     pub id: Defines<TaskNames>,
     /// What the model must achieve, in the words of a person who does not know the program by heart.
     ///
     /// Be specific about the goal and silent about the way: with the command in the intent, the task measures nothing.
     /// The model gets only the intent and the name of the program, unless `help_modes` or `system_prompt` say more.
     #[schemars(length(min = 1), extend("examples" = ["Create a configuration file with the default settings"]))]
+    #[schemars(extend("x-other-names" = ["prompt", "description", "task", "goal", "instruction"]))]
     pub intent: String,
     /// What must hold when the task is over. All of it must.
     ///
@@ -62,6 +64,7 @@ pub struct Task {
     ///   - output_contains: "Created config.yaml"
     /// ```
     #[schemars(length(min = 1), extend("x-claims" = true, "examples" = [[{ "exit_code": 0 }]]))]
+    #[schemars(extend("x-other-names" = ["assertions", "asserts", "expect", "checks"]))]
     pub assert: Vec<Assertion>,
     /// Shell commands that run before the model is asked, after the `setup` of the suite.
     ///
@@ -73,6 +76,7 @@ pub struct Task {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["mycli init --quiet"]]))]
+    #[schemars(extend("x-other-names" = ["before"]))]
     pub setup: Vec<Shell>,
     /// How often the model may answer. Looking for help takes turns like everything else.
     ///
@@ -80,17 +84,21 @@ pub struct Task {
     /// the same. The public documentation does not say what the default is; here it is 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
+    #[schemars(extend("x-other-names" = ["turns"]))]
     pub max_turns: Option<u32>,
     /// How hard the task is. Only shown, and compared with `max_turns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["level"]))]
     pub difficulty: Option<Difficulty>,
     /// A label to group tasks by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "categories", "examples" = ["basics"]))]
+    #[schemars(extend("x-other-names" = ["tags"]))]
     pub category: Option<String>,
     /// How often the task is run with each model, in place of the suite's `repeat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
+    #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
     /// Environment variables of the task, in addition to those of the suite.
     ///
@@ -101,6 +109,7 @@ pub struct Task {
     /// env: { MYCLI_PROFILE: empty }
     /// ```
     #[serde(default, skip_serializing_if = "Environment::is_empty")]
+    #[schemars(extend("x-other-names" = ["environment"]))]
     pub env: Environment,
     /// A directory whose content is copied into the working directory, in place of the suite's `scaffold`.
     ///
@@ -108,11 +117,13 @@ pub struct Task {
     /// the suite only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
+    #[schemars(extend("x-other-names" = ["fixtures"]))]
     pub scaffold: Option<String>,
     /// Shell commands that run after the assertions were judged. That they fail is only logged.
     ///
     /// cli-bench is not known to have this key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-other-names" = ["cleanup"]))]
     pub teardown: Vec<Shell>,
     /// How many seconds the whole task may take.
     ///

@@ -27,6 +27,7 @@ pub struct Thresholds {
     /// The least pass rate of models that `models` does not name, 0 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]
+    #[schemars(extend("x-other-names" = ["pass_rate", "min"]))]
     pub default: Option<f64>,
     /// The least pass rate of single models, 0 to 100, by their id in `providers`.
     ///
@@ -46,6 +47,7 @@ pub struct Thresholds {
     /// What a violation does.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "error"))]
+    #[schemars(extend("x-other-names" = ["on_violation"]))]
     pub behavior: Option<Behavior>,
 }
 

@@ -50,6 +50,7 @@ use super::{
 pub struct Config {
     /// The version of the format: the number 1.
     #[schemars(extend("const" = 1), with = "u32")]
+    #[schemars(extend("x-other-names" = ["version"]))]
     pub kindlm: u32,
     /// The project that the suite belongs to. Only shown.
     #[schemars(extend("examples" = ["shop"]))]
@@ -61,6 +62,7 @@ pub struct Config {
     ///   name: support-agent
     ///   description: Refunds and shipping
     /// ```
+    #[schemars(extend("x-other-names" = ["suites"]))]
     pub suite: Suite,
     /// Where models are reached. Only prompt tests and expectations that a model judges need it.
     ///
@@ -90,6 +92,7 @@ pub struct Config {
     pub prompts: BTreeMap<String, Prompt>,
     /// The tests, run and reported in this order.
     #[schemars(length(min = 1))]
+    #[schemars(extend("x-other-names" = ["cases", "scenarios"]))]
     pub tests: Vec<Test>,
     /// Conditions on the whole run.
     ///
@@ -122,9 +125,11 @@ pub struct Config {
 pub struct Suite {
     /// The name of the suite in reports.
     #[schemars(extend("examples" = ["support-agent"]))]
+    #[schemars(extend("x-other-names" = ["title"]))]
     pub name: Name,
     /// What the suite is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["desc"]))]
     pub description: Option<String>,
     /// Labels of the suite. Nothing reads them; tests have their own `tags`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,6 +150,7 @@ pub struct Gates {
     /// The least share of runs that must pass, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]
+    #[schemars(extend("x-other-names" = ["passRate", "minPassRate"]))]
     pub pass_rate_min: Option<f64>,
     /// The most results where the output is not valid JSON or does not match its schema.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,14 +214,17 @@ pub struct Defaults {
     /// Command tests share the suite's directory: set 1 when they write the same files.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 32), extend("default" = 4))]
+    #[schemars(extend("x-other-names" = ["parallel"]))]
     pub concurrency: Option<u32>,
     /// After how many milliseconds a command is ended, or a request given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 60000))]
+    #[schemars(extend("x-other-names" = ["timeout"]))]
     pub timeout_ms: Option<u64>,
     /// The id of the model that judges; the first of `models` when the key is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["small"]))]
+    #[schemars(extend("x-other-names" = ["judge"]))]
     pub judge_model: Option<Refers<Models>>,
 }
 

@@ -37,6 +37,7 @@ pub struct Expect {
     ///   maxLength: 400
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["text", "response"]))]
     pub output: Option<OutputExpect>,
     /// Which tools must, or must not, have been called.
     ///
@@ -51,6 +52,7 @@ pub struct Expect {
     /// A command reports its calls as protocol events, one JSON object per line of standard output:
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["tools"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
     /// What the output must never hold: personal data, forbidden words.
     ///
@@ -72,6 +74,7 @@ pub struct Expect {
     /// `speclens run` asks the model once per criterion, and records its answer: another `minScore` is judged without asking
     /// again. A judge that does not answer, or not as it was asked to, leaves the criterion unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["llmJudge"]))]
     pub judge: Option<Vec<JudgeExpect>>,
     /// How far the output may be from a stored one.
     ///
@@ -85,6 +88,7 @@ pub struct Expect {
     /// latency: { maxMs: 5000 }
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["time"]))]
     pub latency: Option<LatencyExpect>,
     /// How much a run may cost.
     ///
@@ -108,6 +112,10 @@ pub struct Expect {
     "if" = { "type": "object", "properties": { "format": { "const": "json" } }, "required": ["format"] },
     "then" = { "required": ["schemaFile"], "properties": { "schemaFile": { "type": "string", "minLength": 1 } } }
 ))]
+#[schemars(extend("x-advice" = [{
+    "names": ["containsAny", "contains_any", "containsOneOf", "anyOf", "any_of", "oneOf"],
+    "help": "use `guardrails.keywords.allow`, of which the output must contain one",
+}]))]
 pub struct OutputExpect {
     /// Whether the output is text or JSON.
     ///
@@ -116,6 +124,7 @@ pub struct OutputExpect {
     ///
     /// A command may report its JSON with a protocol event instead of printing nothing else:
     /// `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
+    #[schemars(extend("x-other-names" = ["type"]))]
     pub format: OutputFormat,
     /// A JSON Schema file that the output must match.
     ///
@@ -129,16 +138,19 @@ pub struct OutputExpect {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/answer.json"]), extend("x-file" = "json-schema"))]
+    #[schemars(extend("x-other-names" = ["schema", "jsonSchema"]))]
     pub schema_file: Option<FilePath>,
     /// Texts that must all occur; upper and lower case count as equal.
     ///
     /// One result per text, without word boundaries: `cat` is found in `concatenate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["refund", "policy"]]))]
+    #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "include", "mustContain"]))]
     pub contains: Option<Vec<String>>,
     /// Texts of which none may occur; upper and lower case count as equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["error", "traceback"]]))]
+    #[schemars(extend("x-other-names" = ["excludes", "mustNotContain"]))]
     pub not_contains: Option<Vec<String>>,
     /// The greatest length of the text, in UTF-16 units as JavaScript counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,12 +179,18 @@ pub enum OutputFormat {
 pub struct ToolCallExpect {
     /// The name of the tool, compared exactly.
     #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
+    #[schemars(extend("x-other-names" = ["name", "function"]))]
     pub tool: Name,
     /// The tool must not be called at all.
     ///
     /// The other keys of the entry are ignored then: any call with this name fails the expectation, whatever its
     /// arguments.
     #[serde(default)]
+    #[schemars(extend(
+        "x-other-names" = [
+            "not", "shouldNotBeCalled", "mustNotCall", "must_not_call", "mustNotBeCalled", "notCalled", "forbidden",
+        ],
+    ))]
     pub should_not_call: bool,
     /// Arguments that at least one call of the tool must have.
     ///
@@ -185,6 +203,7 @@ pub struct ToolCallExpect {
     ///   options: { express: true }
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["args", "arguments", "with"]))]
     pub args_match: Option<Map<String, Value>>,
     /// A JSON Schema file that the arguments of at least one call must match.
     ///
@@ -198,6 +217,7 @@ pub struct ToolCallExpect {
     /// Independent of which call satisfies `argsMatch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [0]))]
+    #[schemars(extend("x-other-names" = ["position", "index"]))]
     pub order: Option<u64>,
 }
 
@@ -248,6 +268,7 @@ pub struct PiiGuardrail {
     ///     pattern: "ORD-\\d{6}"
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["patterns"]))]
     pub custom_patterns: Option<Vec<CustomPattern>>,
 }
 
@@ -267,6 +288,7 @@ pub struct CustomPattern {
     pub name: Name,
     /// The regular expression, in ECMAScript syntax.
     #[schemars(extend("examples" = ["ORD-\\d{6}"]))]
+    #[schemars(extend("x-other-names" = ["regex"]))]
     pub pattern: Pattern,
 }
 
@@ -285,10 +307,14 @@ pub struct CustomPattern {
 pub struct KeywordsGuardrail {
     /// Phrases of which none may occur. One result per phrase.
     #[schemars(extend("examples" = [["password"]]))]
+    #[schemars(extend(
+        "x-other-names" = ["block", "denied", "disallow", "disallowed", "forbidden", "blocked", "denylist", "forbid"],
+    ))]
     pub deny: Vec<String>,
     /// Phrases of which at least one must occur. One result in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["refund", "exchange"]]))]
+    #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,
 }
 
@@ -301,10 +327,12 @@ pub struct KeywordsGuardrail {
 pub struct JudgeExpect {
     /// What the judge is asked to score, as a sentence.
     #[schemars(extend("examples" = ["The answer is polite and names the delivery date."]))]
+    #[schemars(extend("x-other-names" = ["prompt", "criterion", "question"]))]
     pub criteria: Name,
     /// The least score that passes, from 0 to 1.
     #[serde(default = "default_min_score")]
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-other-names" = ["threshold", "min", "score"]))]
     pub min_score: f64,
     /// The provider's own name of another model to judge with.
     ///
@@ -378,6 +406,7 @@ pub enum DriftMethod {
 pub struct LatencyExpect {
     /// The most milliseconds from start to end; the value itself still passes.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [5000]))]
+    #[schemars(extend("x-other-names" = ["max", "ms"]))]
     pub max_ms: f64,
 }
 
@@ -388,5 +417,6 @@ pub struct LatencyExpect {
 pub struct CostExpect {
     /// The most US dollars; the value itself still passes.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [0.05]))]
+    #[schemars(extend("x-other-names" = ["max", "usd"]))]
     pub max_usd: f64,
 }

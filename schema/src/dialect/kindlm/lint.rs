@@ -24,7 +24,6 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
-    rewrite,
     rules::{
         ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_pattern, invalid_schema_file,
         invalid_value, missing_field, missing_file, missing_variable, never_evaluated, no_claims, no_effect,
@@ -33,7 +32,7 @@ use crate::{
     },
     shape::scalar,
     spot::Spot,
-    validate::Definition,
+    validate::{Definition, insert_known},
 };
 
 use super::{
@@ -136,15 +135,17 @@ fn refine_providers(root: &Spot<'_>, problems: &mut [Problem]) {
     }
 }
 
+/// Maximum number of missing keys that get the names of the file.
+const MAX_KNOWN: usize = 64;
+
 /// Adds the names that the file defines to fixes that need the whole file.
 pub(crate) fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
     let known = |section: &str| root.get(section).and_then(|section| Some(section.entries().next()?.key.key_text()));
     let names = [("providers", "provider"), ("prompts", "prompt")];
-    for (key, name) in names.iter().filter_map(|(section, key)| Some((*key, known(section)?))) {
-        for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
-            rewrite::with_value(&mut problem.fixes, key, &scalar(&name));
-        }
-    }
+    let names = names.into_iter().filter_map(|(section, key)| Some((key, scalar(&known(section)?))));
+    let names: Vec<(&str, String)> = names.collect();
+    let missing = problems.iter_mut().filter(|problem| problem.code == Code::MissingField);
+    missing.take(MAX_KNOWN).for_each(|problem| insert_known(root, SpecFile::KindLm, problem, &names));
 }
 
 #[cfg(test)]

@@ -21,12 +21,15 @@ use crate::words::{Defines, Models, Name, Template, Url};
 pub struct Providers {
     /// OpenAI, or a service that speaks its chat protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["gpt"]))]
     pub openai: Option<KeyProvider>,
     /// Anthropic.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["claude"]))]
     pub anthropic: Option<KeyProvider>,
     /// Google Gemini.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["google"]))]
     pub gemini: Option<KeyProvider>,
     /// Mistral.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,10 +67,12 @@ pub struct KeyProvider {
     ///
     /// KindLM refuses to start when the variable is empty, even if only command tests run.
     #[schemars(extend("examples" = ["OPENAI_API_KEY"]))]
+    #[schemars(extend("x-other-names" = ["apiKey", "api_key", "key"]))]
     pub api_key_env: Name,
     /// Another address than the provider's own, such as a proxy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://proxy.example/v1"]))]
+    #[schemars(extend("x-other-names" = ["url"]))]
     pub base_url: Option<Url>,
     /// The organization that requests are billed to. Only `openai` uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +90,7 @@ pub struct OllamaProvider {
     /// Another address than `http://localhost:11434`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:11434"]))]
+    #[schemars(extend("x-other-names" = ["url", "host"]))]
     pub base_url: Option<Url>,
 }
 
@@ -95,6 +101,7 @@ pub struct OllamaProvider {
 pub struct HttpProvider {
     /// Where the request goes.
     #[schemars(extend("examples" = ["https://agent.example/chat"]))]
+    #[schemars(extend("x-other-names" = ["baseUrl", "endpoint"]))]
     pub url: Url,
     /// The method of the request, sent unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,9 +163,11 @@ pub struct UsagePaths {
 pub struct McpProvider {
     /// Where the request goes.
     #[schemars(extend("examples" = ["http://localhost:3000/call"]))]
+    #[schemars(extend("x-other-names" = ["url"]))]
     pub server_url: Url,
     /// The tool that is called.
     #[schemars(extend("examples" = ["ask"]))]
+    #[schemars(extend("x-other-names" = ["tool"]))]
     pub tool_name: Name,
     /// Headers of the request. A value `env:NAME` is replaced by that environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,6 +188,7 @@ pub struct McpProvider {
 pub struct Model {
     /// The name by which this file refers to the model, unique in the list.
     #[schemars(extend("examples" = ["small"]))]
+    #[schemars(extend("x-other-names" = ["name"]))]
     pub id: Defines<Models>,
     /// The provider that serves it; it must be in `providers`.
     #[schemars(extend("x-refers" = "providers"))]
@@ -189,6 +199,7 @@ pub struct Model {
     /// How it samples.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
+    #[schemars(extend("x-other-names" = ["parameters", "config"]))]
     pub params: Params,
 }
 
@@ -272,6 +283,7 @@ pub struct Prompt {
     pub system: Option<Template>,
     /// What the user says.
     #[schemars(extend("examples" = ["{{question}}"]))]
+    #[schemars(extend("x-other-names" = ["prompt", "template", "content", "text", "message"]))]
     pub user: Template,
     /// How the model's answer begins, sent as a last message of the assistant.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,7 @@ use super::expect::Expect;
 pub struct Test {
     /// The name of the test, unique in the file.
     #[schemars(extend("examples" = ["answers-about-refunds"]))]
+    #[schemars(extend("x-other-names" = ["id", "title"]))]
     pub name: Defines<Tests>,
     /// The shell command that is run.
     ///
@@ -44,6 +45,7 @@ pub struct Test {
     /// `{"kindlm":"output_json","data":…}`. A command that runs longer than `defaults.timeoutMs` is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shell" = true, "examples" = ["python agent.py --input '{{question}}'"]))]
+    #[schemars(extend("x-other-names" = ["cmd", "run"]))]
     pub command: Option<Template>,
     /// The key of an entry in `prompts` that is sent to each model.
     ///
@@ -63,6 +65,7 @@ pub struct Test {
     /// ```
     #[serde(default)]
     #[schemars(extend("x-defines" = "vars"))]
+    #[schemars(extend("x-other-names" = ["variables", "input", "inputs"]))]
     pub vars: BTreeMap<String, String>,
     /// The ids of the models that are asked; all of them when the key is absent.
     ///
@@ -76,24 +79,28 @@ pub struct Test {
     /// A test passes when all of its runs do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
+    #[schemars(extend("x-other-names" = ["runs"]))]
     pub repeat: Option<u32>,
     /// Tools that the model may call, with the answers that it gets.
     ///
     /// Nothing is executed: a call is answered from `responses`. Only for prompt tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]
+    #[schemars(extend("x-other-names" = ["mocks"]))]
     pub tools: Option<Vec<Tool>>,
     /// What must hold of single replies within the tool loop, in their order.
     ///
     /// Entry *n* is judged against the model's *n*-th reply. Only for prompt tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "prompt"))]
+    #[schemars(extend("x-other-names" = ["turns", "messages"]))]
     pub conversation: Option<Vec<Turn>>,
     /// After how many replies the tool loop is ended. Only for prompt tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 10, "x-only" = "prompt"))]
     pub max_turns: Option<u32>,
     /// What must hold of every run.
+    #[schemars(extend("x-other-names" = ["assert", "assertions", "asserts", "expected"]))]
     pub expect: Expect,
     /// Labels to select tests by, with `--tag` on the command line.
     ///
@@ -103,6 +110,7 @@ pub struct Test {
     pub tags: Option<Vec<String>>,
     /// Leaves the test out of runs. It is still checked, and reported as skipped.
     #[serde(default)]
+    #[schemars(extend("x-other-names" = ["disabled"]))]
     pub skip: bool,
 }
 
@@ -123,18 +131,22 @@ pub struct Test {
 pub struct Tool {
     /// The name by which the model calls the tool.
     #[schemars(extend("x-defines" = "tools", "examples" = ["lookup_order"]))]
+    #[schemars(extend("x-other-names" = ["tool"]))]
     pub name: Name,
     /// Description of the tool for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of the arguments, sent to the provider unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["schema", "inputSchema", "input_schema", "args"]))]
     pub parameters: Option<Map<String, Value>>,
     /// Answers to calls; the first one whose `when` matches is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["mocks"]))]
     pub responses: Option<Vec<ToolResponse>>,
     /// The answer to a call that no entry of `responses` matches.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["returns", "default"]))]
     pub default_response: Option<Value>,
 }
 
@@ -147,9 +159,11 @@ pub struct ToolResponse {
     ///
     /// Nested values must be equal in full, with their keys in the same order, unlike in
     /// `expect.toolCalls[].argsMatch`.
+    #[schemars(extend("x-other-names" = ["args", "arguments", "if"]))]
     pub when: Map<String, Value>,
     /// The answer, any value.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["response", "return", "returns"]))]
     pub then: Option<Value>,
 }
 
@@ -160,15 +174,18 @@ pub struct ToolResponse {
 pub struct Turn {
     /// A label for reports, unique in the test.
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
+    #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
     pub turn: Defines<Turns>,
     /// What the user says in this turn. It is never sent; KindLM ignores it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["content", "message"]))]
     pub user: Option<String>,
     /// What must hold of this reply.
     ///
     /// Files named here are not loaded by KindLM: `format: json` checks only that the reply
     /// parses. `judge` and `baseline` are not judged for a single reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-other-names" = ["assert", "assertions"]))]
     pub expect: Option<Expect>,
 }
 

@@ -6,11 +6,12 @@ use std::{
 };
 
 use crate::{
+    edit,
     json_schema::SpecFile,
     problem::Edit,
     spot::Spot,
     template::{Placeholder, is_variable_name, placeholders},
-    validate::{Definition, line_at_front, line_in_order},
+    validate::{Definition, line_in_order},
     words::Search,
 };
 
@@ -189,26 +190,15 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
     all
 }
 
-/// The edit that adds a variable to a test.
-pub(crate) fn addition(test: &Spot<'_>, name: &str) -> Option<Edit> {
+/// The edits that add a variable to a test.
+pub(crate) fn addition(test: &Spot<'_>, name: &str) -> Option<Vec<Edit>> {
     let line = format!("{name}: \"\"");
     match test.get("vars") {
-        Some(vars) if vars.is_mapping() && vars.is_own() => line_at_front(vars.node, &line),
-        // A key that has no value yet gets one.
-        Some(vars) if vars.node.is_null() && vars.node.own_range().is_empty() && vars.is_own() => {
-            let key = vars.key.filter(|key| !key.is_through_alias())?.own_range().end;
-            let text = vars.node.document().text();
-            let end = text.line_to_byte((text.byte_to_line(key) + 1).min(text.len_lines()));
-            let behind = String::from(text.byte_slice(key..end));
-            let colon = key + behind.len() - behind.trim_start_matches(' ').len();
-            behind.trim_start_matches(' ').starts_with(':').then_some(())?;
-            Some(Edit::new(colon + 1..colon + 1, format!(" {{ {line} }}")))
-        }
-        Some(_) => None,
+        Some(vars) if vars.is_mapping() => edit::entry_at_front(vars.node, &line),
+        Some(vars) => edit::fill(vars.entry()?, &format!("{{ {line} }}")),
         None => {
-            let line = format!("vars: {{ {line} }}");
             let shape = Definition::Item(SpecFile::KindLm, "tests").shape();
-            line_in_order(test.node, &shape, "vars", &line)
+            line_in_order(test.node, &shape, "vars", &format!("vars: {{ {line} }}"))
         }
     }
 }

@@ -286,13 +286,11 @@ fn placeholder(name: &str) -> String {
 
 /// The edits that replace the underlined part of a text, where it is written there as it reads.
 fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
-    let is_written = site.spot()?.is_own() && site.range.len() == written.len();
-    is_written.then(|| vec![Edit::new(site.range.clone(), text)])
+    site.spot()?.with_part(site.range, written, text)
 }
 
 /// The fix that adds a variable to the test.
 fn addition(site: &Site<'_>, name: &str) -> Option<Fix> {
     let test = Spot::root(site.root).at(&site.at.parent()?)?;
-    let edit = variables::addition(&test, name)?;
-    Some(Fix::suggestion(format!("add `{name}` to `vars`"), vec![edit]))
+    Some(Fix::suggestion(format!("add `{name}` to `vars`"), variables::addition(&test, name)?))
 }

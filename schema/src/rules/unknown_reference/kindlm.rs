@@ -233,9 +233,8 @@ impl Rule for UnknownTool {
             return words.note(format!("`tools` has {}", all_of(self.tools.iter().map(String::as_str))));
         };
         let help = format!("change it to `{near}`");
-        let own = site.spot().filter(Spot::is_own);
-        let fix = own.map(|spot| Fix::guess(&help, vec![Edit::new(spot.node.own_range(), scalar(near))]));
-        words.fix(fix).help(help)
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
+        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
     }
 }
 
@@ -253,8 +252,7 @@ impl Rule for UnknownArgument {
         let Some(near) = &self.near else {
             return words.note(format!("it has {}", all_of(self.known.iter().map(String::as_str))));
         };
-        let written = site.spot().and_then(|spot| spot.key).filter(|key| !key.is_through_alias());
-        let edit = written.map(|key| Edit::new(key.own_range(), scalar(near)));
-        words.fix(edit.map(|edit| Fix::guess(rename_title(near), vec![edit]))).help(rename_title(near))
+        let edits = site.spot().and_then(|spot| spot.renamed(near));
+        words.fix(edits.map(|edits| Fix::guess(rename_title(near), edits))).help(rename_title(near))
     }
 }

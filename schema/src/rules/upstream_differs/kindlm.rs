@@ -1,18 +1,15 @@
 //! What KindLM rejects, or reads differently.
 
 use crate::{
-    dialect::{
-        Dialect,
-        kindlm::{
-            expects::{expects, turns},
-            facts::SuiteFacts,
-            schema_files::{SchemaFile, State},
-            tools::asks_model,
-        },
+    dialect::kindlm::{
+        expects::{expects, turns},
+        facts::SuiteFacts,
+        schema_files::{SchemaFile, State},
+        tools::asks_model,
     },
     document::Pointer,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Severity},
+    problem::Code,
     spot::Spot,
     words::listed,
 };
@@ -119,10 +116,6 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 impl Rule for Difference {
     fn code(&self) -> Code {
         Code::UpstreamDiffers
-    }
-
-    fn severity(&self) -> Severity {
-        Dialect::KindLm.upstream_severity()
     }
 
     fn words(&self, _: &Site<'_>) -> Words {

@@ -307,3 +307,20 @@ pub fn quoted(text: &str) -> String {
     }
     Value::from(text).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fault, FaultKind, parse};
+    use super::*;
+    use crate::ScalarRules;
+
+    #[test]
+    fn item_with_words_before_its_colon_is_a_text() {
+        let line = "- Say this: the answer: 42";
+        let error = parse(line, ScalarRules::Yaml12).expect_err("the line is not YAML");
+        let fault = Fault::of_error(line, trimmed(line, 0..line.len()), &error);
+        let rewrite = fault.rewrite.expect("it is known how to write it");
+        assert_eq!((fault.kind, &line[fault.range]), (FaultKind::ColonWithoutQuotes, ":"));
+        assert_eq!((rewrite.text.as_str(), rewrite.is_certain), ("\"Say this: the answer: 42\"", true));
+    }
+}

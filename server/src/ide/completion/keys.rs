@@ -181,6 +181,11 @@ impl List<'_> {
                 self.whole(&snippet, 3, &snippet.text, &snippet.template, column, &lead, detail);
             }
         }
+        let names = |field: &Field| {
+            let name = field.name.to_owned();
+            field.shape.other_names().into_iter().map(move |other| (name.clone(), other))
+        };
+        self.by_other_names(fields.iter().flat_map(names));
         if !has_colon && quote.is_none() {
             self.fields_of_other_forms(shape, node, &present, &lead);
         }

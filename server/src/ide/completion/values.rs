@@ -111,6 +111,7 @@ impl List<'_> {
             // Who writes a switch does so to turn it.
             item.preselect = values.len() > 1 && is_default != (shape.kind() == Type::Boolean);
         }
+        self.by_other_names(shape.values_by_other_names().map(|(value, other)| (show(&value.into()), other)));
         if !values.is_empty() || matches!(shape.kind(), Type::Mapping | Type::List) {
             return;
         }

@@ -25,9 +25,31 @@ pub(super) struct Listener<'p> {
     last: Option<(usize, Arc<RunResult>)>,
     /// The cases of attempts that began and have not ended.
     under_way: Vec<usize>,
+    /// Whether a report could not be written, which is said once.
+    lacks_report: bool,
+}
+
+impl Drop for Listener<'_> {
+    fn drop(&mut self) {
+        // Passing on an event may have panicked.
+        self.clear();
+    }
 }
 
 impl<'p> Listener<'p> {
+    /// Attempts that were cut off do not run any longer.
+    fn clear(&mut self) {
+        for case in std::mem::take(&mut self.under_way) {
+            let Some(case) = self.planned.suite.cases.get(case) else { continue };
+            self.with_results(|results| {
+                results.stopped(&case.name);
+                if self.planned.acts() {
+                    results.was_cancelled(&case.name);
+                }
+            });
+        }
+    }
+
     pub(super) fn of(planned: &'p Planned, shows_progress: bool) -> Listener<'p> {
         Listener {
             planned,
@@ -38,6 +60,7 @@ impl<'p> Listener<'p> {
             cancelled: 0,
             last: None,
             under_way: Vec::new(),
+            lacks_report: false,
         }
     }
 
@@ -84,6 +107,7 @@ impl<'p> Listener<'p> {
                     });
                 }
                 self.keep(case, &run);
+                self.write_report(case, &run).await;
                 self.last = Some((case, Arc::clone(&run)));
                 if !cancelled {
                     let message = format!("{}/{} {name}", self.done, self.attempts);
@@ -122,28 +146,30 @@ impl<'p> Listener<'p> {
             let mut state = self.planned.session.state();
             let results = &self.planned.snapshot.results;
             for open in state.open.values_mut().filter(|open| Arc::ptr_eq(&open.results, results)) {
-                open.place.files.forget();
-                open.analyzer.files_changed();
+                open.files_changed();
             }
         }
         self.with_results(|results| results.finished(&case.name, key));
+    }
+
+    /// Writes the report of a run in the form of ClawSpec, where the settings want it.
+    async fn write_report(&mut self, case: usize, run: &Arc<RunResult>) {
+        let Some(reports) = self.planned.reports.clone() else { return };
+        let (run, now) = (Arc::clone(run), self.planned.session.clock.now());
+        let written = tokio::task::spawn_blocking(move || reports.write(case, &run, &now).map(drop)).await;
+        if let Ok(Err(error)) = written
+            && !std::mem::replace(&mut self.lacks_report, true)
+        {
+            self.planned.session.show_message(lsp::MessageType::Warning, &format!("{error:#}"));
+        }
     }
 
     fn with_results(&self, change: impl FnOnce(&mut results::Results)) {
         change(&mut self.planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    pub(super) async fn end(&self, left_out: usize) {
-        // Attempts that were cut off do not run any longer.
-        for case in &self.under_way {
-            let name = &self.planned.suite.cases[*case].name;
-            self.with_results(|results| {
-                results.stopped(name);
-                if self.planned.acts() {
-                    results.was_cancelled(name);
-                }
-            });
-        }
+    pub(super) async fn end(&mut self, left_out: usize) {
+        self.clear();
         let mut message = match self.cancelled {
             0 => format!("{} of {} passed", self.passed, self.attempts),
             count => format!("cancelled: {} of {} passed, {count} not finished", self.passed, self.attempts),
@@ -188,8 +214,7 @@ impl<'p> Listener<'p> {
 
     async fn report(&self, value: serde_json::Value) {
         if self.shows_progress {
-            let params = lsp::ProgressParams { token: self.planned.progress.clone(), value };
-            self.planned.session.client.send_notification::<lsp::ProgressNotification>(params).await;
+            self.planned.report_progress(value).await;
         }
     }
 }
@@ -203,4 +228,118 @@ fn was_cancelled(run: &RunResult) -> bool {
     use speclens_runner::event::AbsenceKind;
     use speclens_schema::evidence::RunErrorKind;
     run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, path::Path};
+
+    use speclens_runner::clock::Clock;
+    use speclens_schema::{mask::Secrets, suite::Subject};
+    use tokio_util::sync::CancellationToken;
+    use tower_lsp_server::LspService;
+
+    use super::*;
+    use crate::{
+        ide::lens::CaseState,
+        job::{self, Asker, Order},
+        lsp::{
+            backend::Backend,
+            changes::About,
+            client, convert, methods,
+            runs::{Deed, under_way},
+            session::{Running, Session},
+        },
+        threads::Pool,
+    };
+
+    /// A session in which a document of one test is open, and a run of it that is about to begin.
+    async fn planned(path: &Path, text: &str) -> (Arc<Session>, Arc<Planned>) {
+        std::fs::write(path, text).unwrap();
+        let mut session = None;
+        let pool = |name| Pool::start(name, 1).unwrap();
+        let service = LspService::build_with_lifecycle_methods(|client| {
+            let clock = Clock::from_environment().unwrap();
+            let shared = Arc::new(Session::new(client, clock, pool("request"), pool("patient")));
+            session = Some(Arc::clone(&shared));
+            Backend::new(shared)
+        });
+        drop(methods::read(service, client::Abilities::default()).finish());
+        let session = session.unwrap();
+        let (changing, runtime) = (Arc::clone(&session), tokio::runtime::Handle::current());
+        std::thread::spawn(move || {
+            let _entered = runtime.enter();
+            changing.changes.make_until_stopped();
+        });
+        let uri = convert::uri(path).unwrap().0;
+        session.open(&uri, 1, text);
+        let (looking, at) = (Arc::clone(&session), uri.clone());
+        let snapshot =
+            session.changes.look(About::Document(&uri), move || looking.snapshot(&at)).await.unwrap().unwrap();
+        let workspace = snapshot.workspace();
+        let suite = Arc::new(session.whole_suite(&snapshot, &workspace));
+        let id = snapshot.place.suite(&uri);
+        let prepared = job::prepare(Order {
+            gateway: None,
+            suite: &suite,
+            directory: &id.directory,
+            place: &id.place,
+            workspace: &workspace,
+            secrets: Arc::new(workspace.secrets_of(&suite)),
+            clock: session.clock,
+            asker: Asker::Editor { is_trusted: true },
+        });
+        let progress = lsp::ProgressToken::String("speclens/run/1".to_owned());
+        let running = Running {
+            cancel: CancellationToken::new(),
+            token: progress.clone(),
+            uri: uri.clone(),
+            suite: id,
+            whole: true,
+            left: BTreeMap::from([("a".to_owned(), 1)]),
+        };
+        session.state().runs.insert(1, running);
+        let planned = Planned {
+            session: Arc::clone(&session),
+            uri,
+            snapshot,
+            suite,
+            prepared: prepared.unwrap(),
+            number: 1,
+            progress,
+            left_out: 0,
+            deed: Deed::Run { models: Vec::new() },
+            reports: None,
+        };
+        (session, Arc::new(planned))
+    }
+
+    /// What the editor shows of the only test.
+    fn state(planned: &Planned) -> CaseState {
+        let results = || planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = results().look(&planned.uri, &planned.suite, &Secrets::none());
+        let seen = look.take(&planned.suite);
+        results().remember(seen)[0].state.clone()
+    }
+
+    #[tokio::test]
+    async fn panic_while_a_run_is_followed_leaves_no_test_running() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().canonicalize().unwrap().join("kindlm.yaml");
+        let (session, planned) =
+            planned(&path, "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - {name: a, command: echo}\n").await;
+        let cancel = CancellationToken::new();
+        let following = Arc::clone(&planned);
+        let begun = |case| Event::AttemptStarted { case, subject: Subject::Command, repeat: 0 };
+        let follow = async move {
+            let mut listener = Listener::of(&following, false);
+            listener.event(begun(0)).await;
+            assert_eq!(state(&following), CaseState::Running);
+            listener.event(begun(usize::MAX)).await;
+        };
+        planned.supervise(&cancel, follow).await;
+        assert_ne!(state(&planned), CaseState::Running);
+        assert_eq!((under_way(&session), cancel.is_cancelled()), (Vec::new(), true));
+        session.stop();
+    }
 }

@@ -33,6 +33,7 @@ use crate::{
 /// Without `updated_after` a file from an earlier run is as good.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-synonyms" = ["artifact_present"]))]
 pub struct ArtifactExists {
     /// The file. With wildcards, one match is enough.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -266,6 +267,11 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 /// list that cannot be found is an empty one, so the assertion always holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend(
+    "x-other-names" = [
+        "artifact_not_contains", "file_not_contains", "log_not_contains", "log_entry_absent", "no_log_entry",
+    ],
+))]
 pub struct ArtifactAbsentWords {
     /// The file; of several matches the one that was written last.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]

@@ -5,13 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::artifacts::structured;
 use crate::{
-    check::{
-        pattern::{PatternErrorKind, python},
-        python::PythonValue,
-        text::shortened,
-    },
+    check::{log_search::LogSearch, python::PythonValue, text::shortened},
     dialect::clawspec::claim::{AssertionType, Row, Scope, Seen, mismatch},
-    evidence::{Address, Capture, Context, Need, ResponseNeed},
+    evidence::{Address, Capture, Context, FilesNeed, Need, ResponseNeed},
     mask::HIDDEN,
     verdict::FilePlace,
     words::{Artifact, PythonPattern, RunText},
@@ -28,16 +24,20 @@ use crate::{
 /// Asked is with GET, for five seconds at most; redirects are not followed, and no token is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["http_status"]))]
 pub struct GatewayResponse {
     /// The full address.
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
+    #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: RunText,
     /// The status, as a number.
     #[schemars(range(min = 100, max = 599), extend("examples" = [200]))]
+    #[schemars(extend("x-synonyms" = ["status", "status_code"]))]
     pub expected_status: u16,
     /// A text that the body must hold. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["\"ok\""]))]
+    #[schemars(extend("x-other-names" = ["body"]))]
     pub expected_body: Option<RunText>,
 }
 
@@ -99,16 +99,19 @@ impl AssertionType for GatewayResponse {
 /// ```
 ///
 /// The pattern is a regular expression of Python; `^` and `$` match at the ends of lines. It also counts when it occurs
-/// in the log letter by letter, so a text need not be escaped. For ClawSpec it is an expression only,
+/// in the log letter by letter, so a text need not be escaped. A log may be of any length. For ClawSpec it is an expression only,
 /// with `^` and `$` for the ends of the file, and one that does not compile breaks the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
 pub struct LogEntry {
     /// The log; the first match where the path has wildcards.
     #[schemars(extend("x-file" = "log", "examples" = ["memory/logs/run.log"]))]
+    #[schemars(extend("x-synonyms" = ["log_path"]))]
     pub path: Artifact,
     /// The text or regular expression.
     #[schemars(extend("examples" = ["approved"]))]
+    #[schemars(extend("x-other-names" = ["contains", "text", "content", "value", "expected"]))]
     pub pattern: PythonPattern,
     /// The pattern must not be found. Not in the reference; ClawSpec reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -123,7 +126,9 @@ impl AssertionType for LogEntry {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        scope.first_file(&self.path, context).map(Need::Files).into_iter().collect()
+        let searches = scope.expand(&self.pattern, context).into_iter().collect();
+        let need = scope.first_file(&self.path, context).map(|need| FilesNeed { searches, ..need });
+        need.map(Need::Files).into_iter().collect()
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
@@ -135,36 +140,42 @@ impl AssertionType for LogEntry {
             return Ok(Row::fail("path", mismatch));
         };
         let log = seen.text("path", file)?;
-        let literal = log.text.find(&pattern).map(|at| (at, at + pattern.len()));
-        let found = match (literal, python::PythonPattern::compile(&pattern, true)) {
-            (Some(found), _) => Some(found),
-            (None, Ok(compiled)) => compiled
-                .find(log.text)
-                .map_err(|_| Row::unknown("pattern", "the search took too many steps: make the pattern simpler"))?,
-            // What is no expression is a text, and it was looked for.
-            (None, Err(error)) if error.kind == PatternErrorKind::Invalid => None,
-            (None, Err(error)) => {
-                return Err(Row::unknown("pattern", format!("the pattern cannot be searched for: {}", error.message)));
-            }
+        let unknown = |reason: String| Row::unknown("pattern", reason);
+        let search = LogSearch::new(&pattern);
+        // Of a long log only the beginning is kept, and all of it was searched.
+        let whole = file.searches.iter().find(|it| it.pattern == pattern);
+        let (text, first) = match whole.and_then(|whole| whole.found.as_ref()) {
+            Some(found) => (found.text.text.as_str(), found.line),
+            None => (log.text, 0),
         };
-        let line = |(at, _): (usize, usize)| {
-            let number = log.text[..at].matches('\n').count();
-            let line = log.text.lines().nth(number).unwrap_or_default();
-            format!("line {}: {}", number + 1, shortened(line, 500))
-        };
-        if found.is_some_and(|(start, end)| log.text[start..end].contains(HIDDEN)) {
-            return Err(Row::unknown("pattern", "what matches is masked as a secret in part"));
+        let found = search.find(text).map_err(unknown)?;
+        let masked = || unknown("what matches is masked as a secret in part".to_owned());
+        match found {
+            Some((start, end)) if text[start..end].contains(HIDDEN) => return Err(masked()),
+            // It was there before it was masked.
+            None if whole.is_some_and(|whole| whole.found.is_some()) => return Err(masked()),
+            Some(_) | None => {}
         }
-        let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, log.text, start..end);
+        let line = |(at, _): (usize, usize)| {
+            let number = text[..at].matches('\n').count();
+            let line = text.lines().nth(number).unwrap_or_default();
+            format!("line {}: {}", first + number + 1, shortened(line, 500))
+        };
+        let open = |row: Row| match whole.map(|whole| &whole.gap) {
+            Some(Some(gap)) => unknown(format!("not all of the log was searched: {gap}")),
+            Some(None) => row,
+            None => row.unless(log.doubt),
+        };
+        let place = |(start, end): (usize, usize)| FilePlace::bytes(&file.path, text, start..end).behind(first);
         Ok(match (found, self.absent) {
             (Some(found), false) => Row::pass("pattern").found_at("found here", Some(place(found))),
-            (None, true) => Row::pass("pattern").unless(log.doubt),
+            (None, true) => open(Row::pass("pattern")),
             (Some(found), true) => {
                 Row::fail("pattern", mismatch("Pattern was present", format!("no line with {pattern}"), line(found)))
                     .with_places([("found here".to_owned(), place(found))])
             }
             (None, false) => {
-                let lines = log.text.lines().count();
+                let lines = whole.map_or_else(|| log.text.lines().count(), |whole| whole.lines);
                 let actual = format!("{lines} lines without it");
                 let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
                 let close = crate::check::text::closest_line(log.text, &pattern);
@@ -173,7 +184,7 @@ impl AssertionType for LogEntry {
                 });
                 let help = close.map(|line| format!("the closest line is {}: {}", line.number, line.text));
                 mismatch.help = help.into_iter().collect();
-                Row::fail("pattern", mismatch).with_places(near).unless(log.doubt)
+                open(Row::fail("pattern", mismatch).with_places(near))
             }
         })
     }
@@ -190,12 +201,15 @@ impl AssertionType for LogEntry {
 /// Read is the key `selected_agent`, or `agent` where that is empty. The whole text counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["routing_result"]))]
 pub struct DecisionRoutedTo {
     /// The YAML or JSON file that the router writes; the first match where the path has wildcards.
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
+    #[schemars(extend("x-synonyms" = ["path"]))]
     pub state_path: Artifact,
     /// The id or path of the agent.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents/marketing/brand"]))]
+    #[schemars(extend("x-synonyms" = ["agent"]))]
     pub expected_agent: RunText,
 }
 

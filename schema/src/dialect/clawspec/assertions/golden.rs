@@ -37,10 +37,12 @@ pub struct ArtifactMatchesGolden {
     pub path: Artifact,
     /// The good file.
     #[schemars(extend("examples" = ["tests/golden/email-output.md"]))]
+    #[schemars(extend("x-synonyms" = ["golden_path"]))]
     pub golden: Artifact,
     /// The least score that passes, from 0 to 1.
     #[serde(default = "rouge_threshold", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0.0, max = 1.0), extend("type" = ["number", "string"]))]
+    #[schemars(extend("x-synonyms" = ["threshold"]))]
     pub rouge_threshold: f64,
     /// Seconds to wait for the file. Without it there is one look.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]

@@ -27,9 +27,14 @@ const RUN_ID: &str = "{{run_id}}";
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend(
+    "x-synonyms" = ["tool_called"],
+    "x-other-names" = ["tool_invoked", "tool_used", "tool_was_invoked", "tool_was_used"],
+))]
 pub struct ToolWasCalled {
     /// The tool's exact name.
     #[schemars(extend("x-shares" = "tools", "examples" = ["sessions_spawn"]))]
+    #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -262,9 +267,11 @@ impl AssertionType for ToolWasCalled {
 /// it holds. OpenClaw gateways log the calls of tools at level `debug` only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
     /// The tool's exact name.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
+    #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -316,9 +323,14 @@ impl AssertionType for ToolNotCalled {
 /// Only the first call for that agent counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["delegated_to"]))]
+#[schemars(extend("x-advice" = [
+    { "names": ["to", "agent", "target"], "note": "ClawSpec breaks the scenario without `to_agent`" },
+]))]
 pub struct DelegationOccurred {
     /// The id of the agent that took over.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
+    #[schemars(extend("x-synonyms" = ["to"], "x-other-names" = ["agent", "target"]))]
     pub to_agent: RunText,
     /// The id of the agent that handed over. Has no effect; ClawSpec ignores it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -396,9 +408,25 @@ impl AssertionType for DelegationOccurred {
 /// `tool_not_invoked`. A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-advice" = [
+    {
+        "names": ["tools"],
+        "note": "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`",
+    },
+    {
+        "names": [
+            "disallow", "disallowed", "disallowed_tools", "forbidden", "forbidden_tools", "deny", "denied", "denied_tools",
+            "blocked_tools",
+        ],
+        "note": "`tool_not_permitted` is an allow-list",
+        "help": "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
+        "explains": "allowed_tools",
+    },
+]))]
 pub struct ToolNotPermitted {
     /// The exact names of the tools that are allowed. `[]` allows none.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["read", "write"]]))]
+    #[schemars(extend("x-synonyms" = ["allowed", "permitted_tools"], "x-other-names" = ["tools"]))]
     pub allowed_tools: Vec<Name>,
     /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -471,6 +499,7 @@ pub struct TokenBudget {
     /// The most tokens, sent and received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [12000]))]
+    #[schemars(extend("x-other-names" = ["max_tokens", "max_total", "budget"]))]
     pub max_total_tokens: Option<u64>,
     /// The most tokens that are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,6 +21,7 @@ use crate::{
 /// workspace. ClawSpec begins it in the directory that it is started in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-synonyms" = ["file_exists"]))]
 pub struct FilePresent {
     /// The file or directory.
     #[schemars(extend("examples" = ["SKILL.md"]))]
@@ -72,6 +73,12 @@ impl AssertionType for FilePresent {
 /// wildcards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend(
+    "x-synonyms" = [
+        "file_not_exists", "file_not_present", "file_missing", "artifact_absent", "artifact_not_exists",
+        "artifact_missing", "state_file_absent",
+    ],
+))]
 pub struct FileAbsent {
     /// The file or directory that must not be there.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
@@ -115,6 +122,7 @@ pub struct GatewayHealthy {
     /// Another address to ask. Not in the reference; ClawSpec reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
+    #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: Option<RunText>,
 }
 
@@ -165,6 +173,7 @@ impl AssertionType for GatewayHealthy {
 /// For ClawSpec an empty variable is good enough.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["env_set"]))]
 pub struct EnvPresent {
     /// The names of the variables.
     #[schemars(extend("examples" = [["RESEND_API_KEY"]]))]

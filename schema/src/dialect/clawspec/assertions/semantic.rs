@@ -36,12 +36,15 @@ const JUDGE: &str = "/qa/judge";
 pub struct LlmJudge {
     /// The file; the first match where the path has wildcards.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    #[schemars(extend("x-synonyms" = ["artifact"]))]
     pub path: Artifact,
     /// The instruction for the model. Name the scale: scores usually go from 1 to 5.
     #[schemars(extend("examples" = ["Score 1-5: Is this clear and safe?"]))]
+    #[schemars(extend("x-other-names" = ["prompt", "criteria"]))]
     pub rubric: RunText,
     /// The least score that passes.
     #[serde(default = "pass_threshold")]
+    #[schemars(extend("x-synonyms" = ["threshold"]))]
     pub pass_threshold: f64,
     /// The heading of the only section that is scored, with all below it. ClawSpec sends the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,9 +86,11 @@ pub enum Consistency {
 pub struct ConsistencyRuns {
     /// How often the model is asked.
     #[schemars(range(min = 1, max = 100))]
+    #[schemars(extend("x-other-names" = ["k", "n", "samples"]))]
     pub runs: u32,
     /// How many scores must be good enough.
     #[schemars(range(min = 1, max = 100))]
+    #[schemars(extend("x-other-names" = ["passes", "min_pass", "required"]))]
     pub min_passes: u32,
 }
 
@@ -299,9 +304,11 @@ impl AssertionType for LlmJudge {
 pub struct AgentIdentityConsistent {
     /// The file that the agent wrote; the first match where the path has wildcards.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
+    #[schemars(extend("x-other-names" = ["path"]))]
     pub output_path: Artifact,
     /// The agent's `SOUL.md`.
     #[schemars(extend("x-file" = "markdown", "examples" = ["agents/marketing/brand/SOUL.md"]))]
+    #[schemars(extend("x-synonyms" = ["soul"]))]
     pub soul_path: Artifact,
     /// The instruction for the model. Not in the reference; ClawSpec reads it.
     #[serde(default = "identity_rubric")]

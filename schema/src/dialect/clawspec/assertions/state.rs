@@ -45,10 +45,12 @@ pub struct StateFile {
     /// What the key `status` must be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["ready"]))]
+    #[schemars(extend("x-synonyms" = ["status"]))]
     pub expected_status: Option<Value>,
     /// What other keys must be; `a.b` is `b` inside of `a`. An expected null matches a key that is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "phase": "complete" }]))]
+    #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,
     /// Seconds to wait for the file. Without it there is one look.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]

@@ -42,6 +42,7 @@ fn file(path: &str, text: &str) -> SeenFile {
         modified_us: Some(NOON_US),
         seen_after_ms: 0,
         content: Some(Content::Text(text)),
+        searches: Vec::new(),
     }
 }
 

@@ -56,10 +56,12 @@ pub struct LlmCallCount {
     /// The least number.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [1]))]
+    #[schemars(extend("x-synonyms" = ["min_calls", "at_least"]))]
     pub min: Option<u64>,
     /// The greatest number.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [4]))]
+    #[schemars(extend("x-synonyms" = ["max_calls", "at_most"]))]
     pub max: Option<u64>,
 }
 
@@ -108,6 +110,7 @@ impl AssertionType for LlmCallCount {
 pub struct ToolSequence {
     /// The tools.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["memory.search", "resend.send"]]))]
+    #[schemars(extend("x-synonyms" = ["sequence", "tools"]))]
     pub expected: Vec<Name>,
     /// How the calls are compared with the list.
     #[serde(default)]
@@ -206,6 +209,7 @@ pub struct ModelUsed {
     /// A part of the name of a model that must be asked at least once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
+    #[schemars(extend("x-synonyms" = ["model"]))]
     pub expected: Option<RunText>,
     /// A part of the names of models that must never be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -275,6 +279,7 @@ impl AssertionType for ModelUsed {
 pub struct DelegationPath {
     /// The agents, in their order.
     #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
+    #[schemars(extend("x-synonyms" = ["path"]))]
     pub expected: Vec<Name>,
     /// The agents as the router recorded them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -491,9 +496,11 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
 /// The same as `tool_not_called`, for runs that have a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["tool_was_not_invoked"]))]
 pub struct ToolNotInvoked {
     /// The tool's exact name.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
+    #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
 }
 

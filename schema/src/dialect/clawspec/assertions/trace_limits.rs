@@ -132,6 +132,10 @@ impl AssertionType for PerSpanBudget {
 /// At least one limit is needed. There is none for both together: `token_budget` has it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-advice" = [{
+    "names": ["max_total_tokens"],
+    "help": "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together",
+}]))]
 pub struct TraceTokenBudget {
     /// The most tokens that are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,6 +202,7 @@ impl AssertionType for TraceTokenBudget {
 pub struct TraceDuration {
     /// The most milliseconds.
     #[schemars(range(min = 0.0), extend("examples" = [30000]))]
+    #[schemars(extend("x-synonyms" = ["max_duration_ms"]))]
     pub max_ms: f64,
 }
 
@@ -262,6 +267,7 @@ impl AssertionType for TraceDuration {
 pub struct TraceCost {
     /// The most US dollars.
     #[schemars(range(min = 0.0), extend("examples" = [0.05]))]
+    #[schemars(extend("x-synonyms" = ["max_cost", "max_cost_usd"]))]
     pub max_usd: f64,
 }
 

@@ -15,7 +15,7 @@ use crate::{
     spot::Spot,
 };
 
-use super::{edits, files as paths};
+use super::files as paths;
 
 /// Where the directories of agents begin.
 const HEADS: [&str; 2] = ["agents", "skills"];
@@ -211,8 +211,8 @@ pub(super) fn lint(name: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Proble
         .with_severity(Severity::Warning)
         .with_note("no directory of this workspace with a `SOUL.md` has this name")
         .with_help(&help);
-    if let Some(edit) = edits::replace(name, scalar(&near)) {
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
+    if let Some(edits) = name.replaced(scalar(&near)) {
+        problem = problem.with_fix(Fix::guess(help, edits));
     }
     problems.push(problem);
 }

@@ -2,17 +2,14 @@
 
 use crate::{
     check::time,
-    dialect::{
-        Dialect,
-        clawspec::{
-            assertion::{Assertion, Category},
-            lower,
-        },
+    dialect::clawspec::{
+        assertion::{Assertion, Category},
+        lower,
     },
     document::Scalar,
+    edit,
     files::Files,
     problem::{Code, Fix, Problem, Severity},
-    rewrite::moving,
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
@@ -20,7 +17,7 @@ use crate::{
     words::listed,
 };
 
-use super::{around::Around, edits};
+use super::around::Around;
 
 /// The log and the run that are looked at when nothing is written, as members to insert.
 pub(super) fn log_members() -> Vec<(&'static str, String)> {
@@ -98,9 +95,9 @@ fn lint_log(assertion: &Spot<'_>, name: &str, files: &dyn Files, problems: &mut 
         .with_severity(Severity::Warning)
         .with_note("ClawSpec aborts the scenario with an error")
         .with_help(&help);
-    if let Some(edit) = edits::insert_behind(assertion, "type", &members) {
+    if let Some(edits) = assertion.with_behind("type", &members) {
         // Where the log is, only the author knows.
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
+        problem = problem.with_fix(Fix::guess(help, edits));
     }
     problems.push(problem);
 }
@@ -118,9 +115,9 @@ fn lint_literal(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         let note = "`file_present` takes its path literally, wildcards too";
         let help = "change the type to `artifact_exists`, which expands wildcards";
         let problem = path.problem(Code::Contradiction, message).with_note(note).with_help(help);
-        let kind = assertion.get("type").and_then(|kind| edits::replace(&kind, "artifact_exists"));
+        let kind = assertion.get("type").and_then(|kind| kind.replaced("artifact_exists"));
         match kind {
-            Some(edit) => problem.with_fix(Fix::guess(help, vec![edit])),
+            Some(edits) => problem.with_fix(Fix::guess(help, edits)),
             None => problem,
         }
     });
@@ -139,9 +136,9 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
         });
         problem.fixes.clear();
         for (index, path) in paths.iter().take(8).enumerate() {
-            let Some(edit) = edits::insert_behind(assertion, "type", &[("path", scalar(path))]) else { break };
+            let Some(edits) = assertion.with_behind("type", &[("path", scalar(path))]) else { break };
             let title = format!("score `{path}`");
-            let fix = if index == 0 { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) };
+            let fix = if index == 0 { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) };
             problem.fixes.push(fix);
         }
         problem.fixes.extend(super::shapes::comment(around, assertion));
@@ -152,15 +149,14 @@ fn lint_judge(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Prob
         problems.push(problem.with_help("remove the key"));
     }
     if let Some(consistency) = assertion.get("consistency") {
-        lint_consistency(&consistency, problems);
         if consistency.bool() == Some(true) {
             let message = "ClawSpec 0.1.0 does not support `consistency: true`";
-            let problem = Problem::upstream(Dialect::ClawSpec, consistency.at.clone(), consistency.range(), message);
+            let problem = Problem::new(Code::UpstreamDiffers, consistency.at.clone(), consistency.range(), message);
             let mut problem =
                 problem.with_note("it aborts the scenario, although its documentation describes the value");
             let meant = "{ runs: 3, min_passes: 3 }";
             let help = format!("write `{meant}`");
-            problem.fixes.extend(edits::replace(&consistency, meant).map(|edit| Fix::suggestion(&help, vec![edit])));
+            problem.fixes.extend(consistency.replaced(meant).map(|edits| Fix::suggestion(&help, edits)));
             problem = problem.with_help(help);
             problems.push(problem);
         }
@@ -208,29 +204,6 @@ fn lint_model(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
             let message = format!("no model can match `{wanted}` and not `{unwanted}`");
             problems.push(Problem::new(Code::Contradiction, at, assertion.head(), message));
         }
-    }
-}
-
-/// What people call the keys of `consistency`.
-const CONSISTENCY: [(&str, &str); 6] = [
-    ("k", "runs"),
-    ("n", "runs"),
-    ("samples", "runs"),
-    ("passes", "min_passes"),
-    ("min_pass", "min_passes"),
-    ("required", "min_passes"),
-];
-
-fn lint_consistency(consistency: &Spot<'_>, problems: &mut [Problem]) {
-    for (written, real) in CONSISTENCY {
-        let (Some(member), None) = (consistency.get(written), consistency.get(real)) else { continue };
-        let unknown = |problem: &&mut Problem| problem.code == Code::UnknownKey && problem.at == member.at;
-        let Some(problem) = problems.iter_mut().find(unknown) else { continue };
-        problem.message = format!("`consistency` has no key `{written}`");
-        let help = format!("rename it to `{real}`");
-        let edit = edits::rename(&member, real);
-        problem.fixes = edit.map(|edit| Fix::guess(&help, vec![edit])).into_iter().collect();
-        problem.help = Some(help);
     }
 }
 
@@ -370,19 +343,13 @@ fn lint_bounds(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
             && min > max
             && let Some(place) = assertion.get("min")
         {
-            let (low, high) = (edits::words(&place), assertion.get("max").as_ref().and_then(edits::words));
+            let (low, high) = (edit::words(place.node), assertion.get("max").and_then(|max| edit::words(max.node)));
             let message = match (low, high) {
                 (Some(min), Some(max)) => format!("`min` ({min}) is greater than `max` ({max})"),
                 (_, _) => "`min` is greater than `max`".to_owned(),
             };
             let mut problem = place.problem(Code::Contradiction, message);
-            let words = |spot: &Spot<'_>| edits::words(spot);
-            if let Some(other) = assertion.get("max")
-                && let (Some(low), Some(high)) = (words(&other), words(&place))
-                && let (Some(first), Some(second)) = (edits::replace(&place, low), edits::replace(&other, high))
-            {
-                let mut edits = vec![first, second];
-                edits.sort_by_key(|edit| edit.range.start);
+            if let Some(edits) = assertion.get("max").and_then(|max| edit::swap(place.node, max.node)) {
                 problem = problem.with_fix(Fix::guess("swap the two", edits));
             }
             problems.push(problem);
@@ -429,7 +396,7 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
             let note = "only `state_file` and the types that begin with `artifact_` do";
             let help = format!("remove `{key}`");
             let mut problem = member.head_problem(code, message).with_severity(severity).with_note(note);
-            problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion(&help, vec![edit])));
+            problem.fixes.extend(assertion.without(&member).map(|edits| Fix::suggestion(&help, edits)));
             problems.push(problem.with_help(help));
         }
         return;
@@ -448,7 +415,7 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
         let help = format!("write it in quotes, `{quoted}`");
         let problem = after.problem(Code::WrongType, "expected a string, found a time without quotes");
         let mut problem = problem.with_note("ClawSpec aborts the scenario with an error").with_help(&help);
-        problem.fixes.extend(edits::replace(&after, quoted).map(|edit| Fix::safe(help, vec![edit])));
+        problem.fixes.extend(after.replaced(quoted).map(|edits| Fix::safe(help, edits)));
         problems.push(problem);
         return;
     }
@@ -471,8 +438,8 @@ fn lint_wait(assertion: &Spot<'_>, name: &str, waits: bool, problems: &mut Vec<P
             let message = format!("`{text}` is not a valid time once it is filled in");
             let help = "write `{{run_started_at}}`";
             let mut problem = after.problem(Code::InvalidValue, message).with_help(help);
-            if let Some(edit) = edits::replace(&after, "\"{{run_started_at}}\"") {
-                problem = problem.with_fix(Fix::guess(help, vec![edit]));
+            if let Some(edits) = after.replaced("\"{{run_started_at}}\"") {
+                problem = problem.with_fix(Fix::guess(help, edits));
             }
             problems.push(problem);
         }
@@ -523,8 +490,8 @@ fn lint_words(assertion: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
         let mut problem = source.head_problem(Code::Unchecked, "the words in `source` are not checked beside `words`");
         problem.help = Some("keep one of the two".to_owned());
         if key.is_none() {
-            let edit = moving::take(assertion.node, "source");
-            problem.fixes.extend(edit.map(|edit| Fix::suggestion("remove `source`", vec![edit])));
+            let edits = assertion.without(source);
+            problem.fixes.extend(edits.map(|edits| Fix::suggestion("remove `source`", edits)));
         }
         problems.push(problem);
     }

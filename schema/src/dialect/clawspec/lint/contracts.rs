@@ -1,9 +1,9 @@
 //! What the schema cannot say of handoffs and of settings.
 
 use crate::{
+    edit,
     files::{FileKind, Files},
     problem::{Code, Fix, Problem, Severity, Subject},
-    rewrite,
     spot::Spot,
 };
 
@@ -31,8 +31,8 @@ pub(super) fn lint_meta(root: &Spot<'_>, problems: &mut [Problem]) {
     let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ");
     let help = "rename it to `target`";
     problem.help = Some(format!("{help}: it has {known}"));
-    let edit = super::edits::rename(&meta, "target");
-    problem.fixes = edit.map(|edit| Fix::guess(help, vec![edit])).into_iter().collect();
+    let edits = meta.renamed("target");
+    problem.fixes = edits.map(|edits| Fix::guess(help, edits)).into_iter().collect();
 }
 
 /// Two kinds of contract in one file.
@@ -121,7 +121,7 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
         let key = old.at.last().unwrap_or_default();
         let mut problem = old.head_problem(Code::NoEffect, format!("`{key}` has no effect"));
         problem.note = Some("the block `observability` replaces it".to_owned());
-        let edits = rewrite::comment(root.node, &old.at);
+        let edits = edit::comment_out(root.node, &old.at);
         problem.fixes.extend(edits.map(Fix::comment));
         problems.push(problem);
     }

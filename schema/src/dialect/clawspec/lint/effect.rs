@@ -1,8 +1,8 @@
 //! Keys that do nothing, or that the original refuses.
 
 use crate::{
+    edit,
     problem::{Code, Fix, Problem, Severity},
-    rewrite,
     spot::Spot,
 };
 
@@ -19,12 +19,12 @@ pub(super) fn lint_defaults(root: &Spot<'_>, scenarios: &[(usize, &ItemFacts)], 
     let message = "ClawSpec ignores `defaults`";
     let counts_here = ["timeout", "poll_interval"].iter().any(|key| defaults.get(key).is_some());
     let mut problem = match counts_here {
-        true => defaults.head_problem(Code::UpstreamDiffers, message).with_severity(Severity::Hint).with_note(
+        true => defaults.head_problem(Code::UpstreamDiffers, message).with_note(
             "speclens waits up to `timeout` seconds for the end of a run, and looks every `poll_interval` seconds",
         ),
         false => {
             let mut problem = defaults.head_problem(Code::NoEffect, message);
-            problem.fixes.extend(rewrite::comment(root.node, &defaults.at).map(Fix::comment));
+            problem.fixes.extend(edit::comment_out(root.node, &defaults.at).map(Fix::comment));
             problem
         }
     };

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::edits;
 use crate::{
     document::{NodeRef, Pointer},
     problem::Edit,
@@ -51,7 +50,7 @@ pub struct Expected {
     /// Whether a file of any time will do.
     pub may_be_old: bool,
     /// Asks for a file of this run. Its bytes are counted from the item's first byte.
-    pub ask_for_new: Option<Edit>,
+    pub ask_for_new: Option<Vec<Edit>>,
 }
 
 /// Parameters of a scenario.
@@ -102,9 +101,12 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
             .map(|(assertion, path, text)| Expected {
                 path: placed(text, &path.at, path.range()),
                 may_be_old: assertion.get("updated_after").is_none(),
-                ask_for_new: ask_for_new(&assertion).map(|edit| {
-                    let Edit { range, text } = edit;
-                    Edit::new(range.start.saturating_sub(start)..range.end.saturating_sub(start), text)
+                ask_for_new: ask_for_new(&assertion).map(|edits| {
+                    let relative = |edit: Edit| {
+                        let range = edit.range.start.saturating_sub(start)..edit.range.end.saturating_sub(start);
+                        Edit::new(range, edit.text)
+                    };
+                    edits.into_iter().map(relative).collect()
                 }),
             })
             .collect(),
@@ -113,8 +115,8 @@ pub(super) fn of(item: NodeRef<'_>) -> ItemFacts {
 }
 
 /// Adds to an assertion that its file is of this run.
-fn ask_for_new(assertion: &Spot<'_>) -> Option<Edit> {
-    edits::insert_behind(assertion, "path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
+fn ask_for_new(assertion: &Spot<'_>) -> Option<Vec<Edit>> {
+    assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
 }
 
 /// The assertions of a list that have one of these types, each with its path.

@@ -5,13 +5,11 @@ use crate::{
     files::{FileKind, Files},
     kind::target_of,
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     template::trimmed_placeholders,
     words::nearest_file,
 };
-
-use super::edits;
 
 /// A path as it stands below the root; nothing when it holds templates or wildcards, or leads elsewhere.
 pub(in crate::dialect::clawspec) fn below_root(path: &str) -> Option<String> {
@@ -102,11 +100,11 @@ pub(super) struct Target<'t, 'd> {
 impl Target<'_, '_> {
     /// The fix that names the directory of the contract instead; the best one if a definition is there.
     fn change_to(&self, here: &str, files: &dyn Files) -> Option<Fix> {
-        let edit = edits::replace(self.path, crate::shape::scalar(here))?;
+        let edits = self.path.replaced(crate::shape::scalar(here))?;
         let title = format!("change `{}` to `{here}`", self.key);
         Some(match is_defined(here, files) {
-            true => Fix::guess(title, vec![edit]),
-            false => Fix::suggestion(title, vec![edit]),
+            true => Fix::guess(title, edits),
+            false => Fix::suggestion(title, edits),
         })
     }
 }
@@ -145,10 +143,10 @@ fn lint_outside(path: &Spot<'_>, here: Option<&str>, problems: &mut Vec<Problem>
     let problem = path.problem(Code::TargetMismatch, message).with_note("ClawSpec finds scenarios by this text");
     let mut problem = problem.with_help("write it as `skills/name`");
     if let Some(here) = here
-        && let Some(edit) = edits::replace(path, crate::shape::scalar(here))
+        && let Some(edits) = path.replaced(crate::shape::scalar(here))
     {
         let help = format!("change it to `{here}`");
-        problem = problem.with_help(&help).with_fix(Fix::guess(help, vec![edit]));
+        problem = problem.with_help(&help).with_fix(Fix::guess(help, edits));
     }
     problems.push(problem);
 }
@@ -199,8 +197,8 @@ pub(super) fn missing(spot: &Spot<'_>, wanted: &str, kind: FileKind, files: &dyn
     let path = if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") };
     let help = format!("change it to `{path}`");
     let problem = spot.problem(Code::MissingFile, format!("`{wanted}` does not exist")).with_help(&help);
-    match edits::one_line(spot) {
-        Some(range) => problem.with_fix(Fix::guess(help, vec![Edit::new(range, crate::shape::scalar(&path))])),
+    match spot.replaced(crate::shape::scalar(&path)) {
+        Some(edits) => problem.with_fix(Fix::guess(help, edits)),
         None => problem,
     }
 }

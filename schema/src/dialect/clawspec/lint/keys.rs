@@ -2,73 +2,12 @@
 
 use crate::{
     document::Pointer,
+    edit,
     problem::{Code, Fix, Problem, Severity},
-    shape::Type,
     spot::Spot,
-    validate::could_hold,
 };
 
-use super::{assertions::log_members, edits, type_keys::fields_of, types::opposite_type};
-
-/// Type, key as written, real key, whether it is the same beyond doubt.
-const RENAMED: &[(&str, &str, &str, bool)] = &[
-    ("token_budget", "max_tokens", "max_total_tokens", false),
-    ("token_budget", "max_total", "max_total_tokens", false),
-    ("token_budget", "budget", "max_total_tokens", false),
-    ("delegation_occurred", "to", "to_agent", true),
-    ("delegation_occurred", "agent", "to_agent", false),
-    ("delegation_occurred", "target", "to_agent", false),
-    ("gateway_response", "url", "endpoint", true),
-    ("gateway_response", "status", "expected_status", true),
-    ("gateway_response", "status_code", "expected_status", true),
-    ("gateway_response", "body", "expected_body", false),
-    ("state_file", "fields", "expected_fields", false),
-    ("state_file", "status", "expected_status", true),
-    ("agent_identity_consistent", "path", "output_path", false),
-    ("agent_identity_consistent", "soul", "soul_path", true),
-    ("decision_routed_to", "agent", "expected_agent", true),
-    ("decision_routed_to", "path", "state_path", true),
-    ("tool_not_permitted", "allowed", "allowed_tools", true),
-    ("tool_not_permitted", "permitted_tools", "allowed_tools", true),
-    ("tool_not_permitted", "tools", "allowed_tools", false),
-    ("tool_was_called", "name", "tool", false),
-    ("tool_not_called", "name", "tool", false),
-    ("tool_not_invoked", "name", "tool", false),
-    ("delegation_path", "path", "expected", true),
-    ("trace_cost", "max_cost", "max_usd", true),
-    ("gateway_healthy", "url", "endpoint", true),
-    ("log_entry", "contains", "pattern", false),
-    ("log_entry", "text", "pattern", false),
-    ("log_entry", "log_path", "path", true),
-    ("artifact_matches_golden", "threshold", "rouge_threshold", true),
-    ("artifact_matches_golden", "golden_path", "golden", true),
-    ("llm_judge", "threshold", "pass_threshold", true),
-    ("llm_judge", "prompt", "rubric", false),
-    ("llm_judge", "criteria", "rubric", false),
-    ("llm_judge", "artifact", "path", true),
-    ("tool_sequence", "sequence", "expected", true),
-    ("tool_sequence", "tools", "expected", true),
-    ("model_used", "model", "expected", true),
-    ("trace_duration", "max_duration_ms", "max_ms", true),
-    ("trace_cost", "max_cost_usd", "max_usd", true),
-    ("llm_call_count", "max_calls", "max", true),
-    ("llm_call_count", "min_calls", "min", true),
-    ("llm_call_count", "at_most", "max", true),
-    ("llm_call_count", "at_least", "min", true),
-];
-
-/// Keys of a list of tools that must not be called, which no type has.
-const DENYING: &[&str] = &[
-    "disallow",
-    "disallowed",
-    "disallowed_tools",
-    "forbidden",
-    "forbidden_tools",
-    "deny",
-    "denied",
-    "denied_tools",
-    "blocked_tools",
-];
+use super::{assertions::log_members, types::opposite_type};
 
 /// The types that forbid a tool.
 const FORBID_ONE: &str = "to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)";
@@ -83,42 +22,14 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         let at = assertion.at.key(key);
         problems.iter().any(|problem| problem.code == Code::UnknownKey && problem.at == at)
     };
-    for (_, written, real, sure) in RENAMED.iter().filter(|(kind, ..)| *kind == name) {
-        let (Some(member), None) = (assertion.get(written), assertion.get(real)) else { continue };
-        if !unknown(written, problems) {
-            continue;
+    if name == "llm_judge"
+        && let Some(member) = assertion.get("threshold").filter(|member| !is_score(member))
+    {
+        for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == member.at) {
+            problem.help =
+                problem.help.take().map(|help| format!("{help}, and write a score: they usually range from 1 to 5"));
+            problem.fixes = problem.fixes.drain(..).map(|fix| Fix::guess(fix.title, fix.edits)).collect();
         }
-        take(problems, &[assertion.at.key(written), assertion.at.key(real)]);
-        if *real == "expected" {
-            // That neither `expected` nor its opposite stands there is the same mistake.
-            problems.retain(|problem| problem.code != Code::MissingField || problem.at != assertion.at);
-        }
-        let help = format!("rename it to `{real}`");
-        let mut problem = error(&member, format!("`{name}` has no key `{written}`")).with_help(&help);
-        problem = problem.with_note(match (name, *real) {
-            ("delegation_occurred", "to_agent") => "ClawSpec breaks the scenario without `to_agent`",
-            ("tool_not_permitted", _) if *written == "tools" => {
-                "`allowed_tools` lists what may be called; to forbid a tool, use `tool_not_called` or `tool_not_invoked`"
-            }
-            _ => IGNORED,
-        });
-        if *real == JUDGED && !is_score(&member) {
-            problem.help = Some(format!("{help}, and write a score: they usually range from 1 to 5"));
-        }
-        if let Some(edit) = edits::rename(&member, real) {
-            // What an anchor marks may be used elsewhere, for another type.
-            let is_shared = assertion.node.anchor().is_some();
-            let is_rival = |(_, other, same, _): &&(&str, &str, &str, bool)| {
-                same == real && other != written && assertion.get(other).is_some()
-            };
-            let has_rival = RENAMED.iter().filter(|(kind, ..)| *kind == name).any(|other| is_rival(&other));
-            let sure = !is_shared
-                && !has_rival
-                && fits(name, real, &member)
-                && (*sure || *real == "expected_fields" && member.is_mapping());
-            problem = problem.with_fix(if sure { Fix::safe(help, vec![edit]) } else { Fix::guess(help, vec![edit]) });
-        }
-        problems.push(problem);
     }
     for key in ["not", "negate", "negated", "invert", "inverted", "expected"] {
         let Some(member) = assertion.get(key).filter(|member| key != "expected" || member.bool() == Some(false)) else {
@@ -137,18 +48,8 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     match name {
         "tool_not_permitted" => match (assertion.get("tool"), assertion.get("allowed_tools")) {
             (Some(tool), None) => forbidden_tool(assertion, &kind, &tool, problems),
-            (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(&tool, problems),
-            (Some(_) | None, _) => {
-                for member in DENYING.iter().filter_map(|key| assertion.get(key)) {
-                    if !member.at.last().is_some_and(|key| unknown(&key, problems)) {
-                        continue;
-                    }
-                    take(problems, &[member.at.clone(), assertion.at.key("allowed_tools")]);
-                    let key = member.at.last().unwrap_or_default();
-                    let message = format!("`tool_not_permitted` is an allow-list and has no key `{key}`");
-                    problems.push(error(&member, message).with_help(FORBID_ONE));
-                }
-            }
+            (Some(tool), Some(_)) if unknown("tool", problems) => tool_beside_list(assertion, &tool, problems),
+            (Some(_) | None, _) => {}
         },
         "delegation_occurred" => {
             if let Some(member) = assertion.get("from").filter(|_| unknown("from", problems)) {
@@ -157,20 +58,8 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let note = "ClawSpec does not compare who delegated, not even as `from_agent`";
                 let mut problem = problem.with_severity(Severity::Hint).with_note(note);
                 let help = "remove `from`";
-                problem.fixes.extend(edits::remove(&member).map(|edit| Fix::suggestion(help, vec![edit])));
+                problem.fixes.extend(assertion.without(&member).map(|edits| Fix::suggestion(help, edits)));
                 problems.push(problem.with_help(help));
-            }
-        }
-        "trace_token_budget" => {
-            let at = assertion.at.key("max_total_tokens");
-            for problem in problems.iter_mut().filter(|it| it.code == Code::UnknownKey && it.at == at) {
-                "`trace_token_budget` has no key `max_total_tokens`".clone_into(&mut problem.message);
-                problem.note = Some(IGNORED.to_owned());
-                problem.help = Some(
-                    "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together"
-                        .to_owned(),
-                );
-                problem.fixes.clear();
             }
         }
         "env_present" => {
@@ -196,23 +85,9 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The key with the least score that passes.
-const JUDGED: &str = "pass_threshold";
-
 /// Whether a number is on the scale of a judge.
 fn is_score(member: &Spot<'_>) -> bool {
     member.number().is_some_and(|number| (1.0..=5.0).contains(&number))
-}
-
-/// Whether a value can be that of another key of the type as it is.
-fn fits(kind: &str, key: &str, member: &Spot<'_>) -> bool {
-    let fields = fields_of(kind);
-    let Some(field) = fields.iter().find(|field| field.name == key) else { return false };
-    let is_list = field.shape.kind() == Type::List;
-    could_hold(&field.shape, member.node)
-        && (!is_list || member.is_list())
-        && member.number().is_none_or(|number| field.shape.admits_number(number))
-        && (key != JUDGED || is_score(member))
 }
 
 /// `artifact_contains` with what another type claims: that the file is not there, or a text in it.
@@ -231,8 +106,9 @@ fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Pro
         // A wildcard means nothing to `file_absent`.
         let is_literal =
             assertion.get("path").and_then(|path| path.text()).is_some_and(|path| !path.contains(['*', '?', '[']));
-        let edits = edits::replace(kind, "file_absent").zip(edits::remove(&absent)).filter(|_| is_literal);
-        problem.fixes = edits.map(|(kind, gone)| Fix::guess(help, vec![kind, gone])).into_iter().collect();
+        let edits = kind.replaced("file_absent").zip(assertion.without(&absent)).filter(|_| is_literal);
+        let edits = edits.map(|(kind, gone)| [kind, gone].concat());
+        problem.fixes = edits.map(|edits| Fix::guess(help, edits)).into_iter().collect();
     }
     for key in ["text", "contains", "pattern"] {
         let Some(member) = assertion.get(key).filter(|member| member.text().is_some()) else { continue };
@@ -241,14 +117,9 @@ fn contains_otherwise(assertion: &Spot<'_>, kind: &Spot<'_>, problems: &mut [Pro
         problem.note = Some(format!("it looks for `sections` and `fields`; {IGNORED}"));
         let help = "change the type to `log_entry`, which looks for text in a file";
         problem.help = Some(help.to_owned());
-        let edits = edits::replace(kind, "log_entry").zip(super::types::literal(&member, "log_entry"));
-        problem.fixes = edits
-            .map(|(kind, mut edits)| {
-                edits.push(kind);
-                Fix::guess(help, edits)
-            })
-            .into_iter()
-            .collect();
+        let edits = kind.replaced("log_entry").zip(super::types::literal(&member, "log_entry"));
+        let edits = edits.map(|(kind, pattern)| [pattern, kind].concat());
+        problem.fixes = edits.map(|edits| Fix::guess(help, edits)).into_iter().collect();
         return;
     }
 }
@@ -258,11 +129,11 @@ fn error(member: &Spot<'_>, message: impl Into<String>) -> Problem {
 }
 
 /// `tool` beside the list of the tools that are allowed.
-fn tool_beside_list(tool: &Spot<'_>, problems: &mut Vec<Problem>) {
+fn tool_beside_list(assertion: &Spot<'_>, tool: &Spot<'_>, problems: &mut Vec<Problem>) {
     take(problems, std::slice::from_ref(&tool.at));
     let help = "remove it: what is not in `allowed_tools` fails already";
     let mut problem = error(tool, "`tool_not_permitted` has no key `tool`").with_note(IGNORED).with_help(help);
-    problem.fixes.extend(edits::remove(tool).map(|edit| Fix::suggestion(help, vec![edit])));
+    problem.fixes.extend(assertion.without(tool).map(|edits| Fix::suggestion(help, edits)));
     problems.push(problem);
 }
 
@@ -278,15 +149,14 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>, proble
     let mut problem = error(tool, "`tool_not_permitted` is an allow-list and has no key `tool`").with_help(FORBID_ONE);
     let has_log = assertion.get("log_path").is_some() || assertion.get("run_id").is_some();
     let is_name = tool.text().is_some();
-    let by_log = edits::replace(kind, "tool_not_called").filter(|_| is_name).map(|edit| {
-        let mut changes = vec![edit];
+    let by_log = kind.replaced("tool_not_called").filter(|_| is_name).map(|mut changes| {
         let missing: Vec<(&str, String)> =
             log_members().into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
-        changes.extend(edits::insert_behind(assertion, "tool", &missing));
+        changes.extend(assertion.with_behind("tool", &missing).into_iter().flatten());
         changes
     });
     // ClawSpec rejects a file with `tool_not_invoked`: no fix that is applied unseen writes it.
-    let by_trace = edits::replace(kind, "tool_not_invoked").filter(|_| is_name && !has_log).map(|edit| vec![edit]);
+    let by_trace = kind.replaced("tool_not_invoked").filter(|_| is_name && !has_log);
     let name = |changes: &[crate::problem::Edit]| format!("change the type to `{}`", changes[0].text);
     // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses.
     problem.fixes.extend(by_log.map(|changes| match has_log {
@@ -302,13 +172,13 @@ fn one_variable(assertion: &Spot<'_>, member: &Spot<'_>, problems: &mut Vec<Prob
     take(problems, &[member.at.clone(), assertion.at.key("vars")]);
     let help = "write `vars` and a list";
     let mut problem = error(member, format!("`env_present` has no key `{key}`")).with_note(IGNORED).with_help(help);
-    let value = match (member.is_list(), edits::words(member)) {
+    let value = match (member.is_list(), edit::words(member.node)) {
         (true, _) => None,
-        (false, Some(words)) => edits::replace(member, format!("[{words}]")),
+        (false, Some(words)) => member.replaced(format!("[{words}]")),
         (false, None) => None,
     };
-    if let (Some(rename), true) = (edits::rename(member, "vars"), member.is_list() || value.is_some()) {
-        let changes = std::iter::once(rename).chain(value).collect();
+    if let (Some(rename), true) = (member.renamed("vars"), member.is_list() || value.is_some()) {
+        let changes = rename.into_iter().chain(value.into_iter().flatten()).collect();
         let is_name = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
         let names = member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text));
         let fix = if names.into_iter().all(is_name) { Fix::safe } else { Fix::guess };
@@ -332,9 +202,9 @@ fn route_without_address(assertion: &Spot<'_>, route: &Spot<'_>, problems: &mut 
     if let Some(path) = path {
         let address = format!("http://127.0.0.1:18789{path}");
         let changes: Option<Vec<_>> = (|| {
-            let mut changes = vec![edits::rename(route, "endpoint")?, edits::replace(route, address)?];
+            let mut changes = [route.renamed("endpoint")?, route.replaced(address)?].concat();
             if let Some(method) = &method {
-                changes.push(edits::remove(method)?);
+                changes.extend(assertion.without(method)?);
             }
             Some(changes)
         })();

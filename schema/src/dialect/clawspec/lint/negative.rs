@@ -3,9 +3,9 @@
 use crate::{
     dialect::clawspec::lower,
     document::Shape,
+    edit,
     files::Files,
     problem::{Edit, Fix},
-    rewrite::moving,
     rules::placeholder::placeholder,
     shape::scalar,
     spot::Spot,
@@ -24,15 +24,15 @@ pub(super) fn cures(scenarios: &Spot<'_>, files: &dyn Files) -> Vec<Fix> {
     };
     let items = scenarios.items();
     let tagged = items.iter().filter(|scenario| looks(scenario)).take(3).enumerate().filter_map(|(index, scenario)| {
-        let edit = tag(scenario)?;
+        let edits = tag(scenario)?;
         let title = format!("tag `{}` as `negative`", scenario.get("name")?.text()?);
-        Some(if index == 0 { Fix::guess(title, vec![edit]) } else { Fix::suggestion(title, vec![edit]) })
+        Some(if index == 0 { Fix::guess(title, edits) } else { Fix::suggestion(title, edits) })
     });
     let mut fixes: Vec<Fix> = tagged.collect();
     let lines = scenario(&lower::settings(files).log_path());
     let is_taken = items.iter().any(|item| item.get("name").is_some_and(|name| name.text() == Some("refuses")));
-    let edit = moving::append_item(scenarios.node, &lines).filter(|_| !is_taken);
-    fixes.extend(edit.map(|edit| Fix::suggestion("add a negative scenario, and fill it in", vec![edit])));
+    let edits = edit::lines_at_end(scenarios.node, &lines).filter(|_| !is_taken);
+    fixes.extend(edits.map(|edits| Fix::suggestion("add a negative scenario, and fill it in", edits)));
     fixes
 }
 
@@ -59,13 +59,13 @@ pub(super) fn capital<'d>(scenarios: &Spot<'d>) -> Option<Spot<'d>> {
     tags.find(|tag| tag.text().is_some_and(|text| text.eq_ignore_ascii_case("negative")))
 }
 
-/// The edit that tags a scenario.
-fn tag(scenario: &Spot<'_>) -> Option<Edit> {
+/// The edits that tag a scenario.
+fn tag(scenario: &Spot<'_>) -> Option<Vec<Edit>> {
     let Some(tags) = scenario.get("tags") else {
-        return super::edits::insert_behind(scenario, "name", &[("tags", "[negative]".to_owned())]);
+        return scenario.with_behind("name", &[("tags", "[negative]".to_owned())]);
     };
     match tags.node.shape() {
-        Shape::Sequence => moving::append(tags.node, "negative"),
+        Shape::Sequence => edit::item_at_end(tags.node, "negative"),
         Shape::Mapping | Shape::Scalar | Shape::Dangling => None,
     }
 }

@@ -7,8 +7,6 @@ use crate::{
     template::trimmed_placeholders,
 };
 
-use super::edits;
-
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if assertion.get("type").is_none_or(|kind| kind.text() != Some("log_entry")) {
         return;
@@ -134,10 +132,10 @@ fn lint_trap(pattern: &Spot<'_>, written: &str, problems: &mut Vec<Problem>) {
     let Some(trap) = Trap::of(written) else { return };
     let problem = pattern.problem(Code::SuspiciousPattern, trap.message).with_severity(trap.severity);
     let text = trap.meant.and_then(|(part, meant)| single_quoted(&written.replacen(&part, &meant, 1)));
-    let Some((text, edit)) = text.and_then(|text| Some((text.clone(), edits::replace(pattern, text)?))) else {
+    let Some((text, edits)) = text.and_then(|text| Some((text.clone(), pattern.replaced(text)?))) else {
         problems.push(problem.with_help(trap.help));
         return;
     };
     let help = format!("escape it, `{text}`");
-    problems.push(problem.with_help(&help).with_fix(Fix::guess(help, vec![edit])));
+    problems.push(problem.with_help(&help).with_fix(Fix::guess(help, edits)));
 }

@@ -3,21 +3,23 @@
 use crate::{
     dialect::clawspec::stages::Condition,
     document::Pointer,
+    edit,
     files::{FileKind, Files},
-    problem::{Code, Edit, Fix, Problem, Severity},
-    rewrite,
+    json_schema::SpecFile,
+    problem::{Code, Fix, Problem, Severity},
     shape::scalar,
     spot::Spot,
+    validate::insert_known,
     words::nearest,
 };
 
-use super::{edits, files as paths};
+use super::files as paths;
 
 pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     if let Some(path) = crate::kind::target_of(files.place()).filter(|_| paths::is_placed(files)) {
         let at = Pointer::parse("/pipeline/skill_path");
         for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
-            rewrite::with_value(&mut problem.fixes, "skill_path", &scalar(path));
+            insert_known(root.node, SpecFile::ClawSpecPipeline, problem, &[("skill_path", scalar(path))]);
         }
     }
     lint_count(root, problems);
@@ -53,8 +55,8 @@ fn lint_count(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     let message = format!("`pipeline.stages` is {written}, and the list `stages` has {actual}");
     let mut problem =
         count.problem(Code::StageCount, message).with_related("the list", stages.at.clone(), stages.head());
-    if let Some(edit) = edits::replace(&count, actual.to_string()) {
-        problem = problem.with_fix(Fix::guess(format!("change it to {actual}"), vec![edit]));
+    if let Some(edits) = count.replaced(actual.to_string()) {
+        problem = problem.with_fix(Fix::guess(format!("change it to {actual}"), edits));
     }
     problems.push(problem);
 }
@@ -74,8 +76,8 @@ fn lint_report(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         .with_severity(Severity::Hint)
         .with_note("ClawSpec counts the reports of the directory and names them by `name`, so each run overwrites `r1`")
         .with_help(format!("change it to `{directory}`"));
-    if let Some(edit) = edits::replace(&name, scalar(directory)) {
-        problem = problem.with_fix(Fix::guess(format!("change it to `{directory}`"), vec![edit]));
+    if let Some(edits) = name.replaced(scalar(directory)) {
+        problem = problem.with_fix(Fix::guess(format!("change it to `{directory}`"), edits));
     }
     problems.push(problem);
 }
@@ -120,7 +122,7 @@ fn lint_orchestrator(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             // The name of an agent becomes the name of the pipeline, and of its reports.
             let help = "rename it to `name`";
             problem.help = Some(help.to_owned());
-            problem.fixes.extend(edits::rename(&old, "name").map(|edit| Fix::guess(help, vec![edit])));
+            problem.fixes.extend(old.renamed("name").map(|edits| Fix::guess(help, edits)));
         }
     }
     // That `name` is missing is the same mistake.
@@ -139,8 +141,9 @@ fn lint_missing_count(root: &Spot<'_>, problems: &mut [Problem]) {
     {
         problem.message = "missing `pipeline.stages`, the number of stages".to_owned();
         let help = format!("add `stages: {count}`");
-        problem.fixes = edits::insert_behind(&pipeline, "skill_path", &[("stages", count.to_string())])
-            .map(|edit| Fix::safe(&help, vec![edit]))
+        problem.fixes = pipeline
+            .with_behind("skill_path", &[("stages", count.to_string())])
+            .map(|edits| Fix::safe(&help, edits))
             .into_iter()
             .collect();
         problem.help = Some(help);
@@ -151,7 +154,7 @@ fn lint_missing_count(root: &Spot<'_>, problems: &mut [Problem]) {
 fn comment_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
     let unknown = problems.iter_mut().filter(|it| it.code == Code::UnsupportedExpression && it.fixes.is_empty());
     for problem in unknown {
-        let edits = problem.at.parent().and_then(|check| rewrite::comment(root.node, &check));
+        let edits = problem.at.parent().and_then(|check| edit::comment_out(root.node, &check));
         problem.fixes.extend(edits.map(Fix::comment));
     }
 }
@@ -170,8 +173,7 @@ pub(super) fn lint_health(health: &Spot<'_>, problems: &mut Vec<Problem>) {
     let forms = format!("`{}`, `{}` or `elapsed <= 30m`", known[0], known[1]);
     let problem = match near {
         Some(near) => {
-            let edit = edits::one_line(&check).map(|range| Edit::new(range, near));
-            let fix = edit.map(|edit| Fix::guess(format!("change it to `{near}`"), vec![edit]));
+            let fix = check.replaced(near).map(|edits| Fix::guess(format!("change it to `{near}`"), edits));
             let problem = problem.with_help(format!("change it to `{near}`"));
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }

@@ -10,8 +10,6 @@ use crate::{
     validate::Definition,
 };
 
-use super::edits;
-
 /// What happens because of it.
 const REJECTED: &str = "ClawSpec rejects the file";
 
@@ -198,9 +196,9 @@ fn lint_scalar(spot: &Spot<'_>, wants_text: &dyn Fn(&Pointer) -> bool, problems:
         };
         let mut problem = spot.problem(code, message).with_note(note);
         let quoted = serde_json::Value::from(text).to_string();
-        if let Some(edit) = edits::replace(spot, quoted.clone()) {
+        if let Some(edits) = spot.replaced(quoted.clone()) {
             let help = format!("write `{quoted}`");
-            problem = problem.with_help(&help).with_fix(Fix::safe(help, vec![edit]));
+            problem = problem.with_help(&help).with_fix(Fix::safe(help, edits));
         }
         problems.push(problem);
     }

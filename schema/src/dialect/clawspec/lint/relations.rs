@@ -23,7 +23,7 @@ use crate::{
 use super::{
     ItemFacts, Named,
     agents::{self, Standing},
-    edits, effect, files as paths, negative, pipeline, siblings, stale,
+    effect, files as paths, negative, pipeline, siblings, stale,
 };
 
 type Items<'a> = [(usize, &'a ItemFacts)];
@@ -56,10 +56,9 @@ fn lint_names(items: &Items<'_>, list: &str, what: &str, problems: &mut Vec<Prob
     }
 }
 
-/// The patterns by which ClawSpec finds contracts: those of the settings, else its own.
+/// The patterns by which ClawSpec finds contracts: those of the environment, else of the settings, else its own.
 pub(super) fn patterns(files: &dyn Files) -> Vec<String> {
-    const USUAL: [&str; 2] = ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
-    settings(files).scenario_patterns.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec())
+    settings(files).scenario_patterns(files.scenario_patterns())
 }
 
 /// A contract that ClawSpec does not find, or finds twice.
@@ -67,6 +66,7 @@ fn lint_discovery(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem
     if !paths::is_placed(files) || root.get("scenarios").is_none() {
         return;
     }
+    let written = files.scenario_patterns().or_else(|| settings(files).scenario_patterns);
     let patterns = patterns(files);
     let has_settings = files.kind(Config::FILE) == Some(FileKind::File);
     // Without settings, the directory in which ClawSpec is started is not known.
@@ -82,17 +82,23 @@ fn lint_discovery(root: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Problem
             let renamed = files.place().rsplit_once('/').map(|(directory, _)| format!("{directory}/scenarios.yaml"));
             let free = renamed
                 .filter(|path| files.kind(path).is_none() && patterns.iter().any(|pattern| matches(pattern, path)));
-            let pattern = format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE);
-            root.head_problem(Code::UpstreamDiffers, "no scenario pattern matches this file")
-                .with_severity(Severity::Warning)
-                .with_note("`clawspec run` never finds it")
-                .with_help(match free {
-                    Some(path) => format!("rename it to `{path}`, or {pattern}"),
-                    None => pattern,
-                })
+            let pattern = match files.scenario_patterns() {
+                Some(_) => format!("add a pattern for it to the variable `{}`", Config::PATTERNS_VARIABLE),
+                None => format!("add a pattern for it to `scenario_patterns` in `{}`", Config::FILE),
+            };
+            let problem = root.head_problem(Code::UpstreamDiffers, "no scenario pattern matches this file");
+            // Of patterns that somebody wrote, speclens makes the same.
+            let problem = match written {
+                Some(_) => problem.with_severity(Severity::Warning).with_note("a run of the workspace leaves it out"),
+                None => problem.with_note("`clawspec run` never finds it"),
+            };
+            problem.with_help(match free {
+                Some(path) => format!("rename it to `{path}`, or {pattern}"),
+                None => pattern,
+            })
         }
         [first, second, ..] => {
-            let message = format!("both `{first}` and `{second}` of `scenario_patterns` match this file");
+            let message = format!("both scenario patterns `{first}` and `{second}` match this file");
             root.head_problem(Code::UpstreamDiffers, message).with_note("ClawSpec runs it twice")
         }
     });
@@ -137,8 +143,8 @@ pub(super) fn lint_scenarios(root: &Spot<'_>, items: &Items<'_>, files: &dyn Fil
     if let Some(tag) = negative::capital(&scenarios) {
         let written = tag.text().unwrap_or_default();
         let help = format!("change the tag `{written}` to `negative`: ClawSpec compares capitals, too");
-        let edit = edits::replace(&tag, "negative".to_owned());
-        problem.fixes = edit.map(|edit| Fix::guess(help.clone(), vec![edit])).into_iter().collect();
+        let edits = tag.replaced("negative".to_owned());
+        problem.fixes = edits.map(|edits| Fix::guess(help.clone(), edits)).into_iter().collect();
         problem = problem.with_help(help);
     }
     problems.push(problem);
@@ -178,8 +184,8 @@ fn lint_contract(
     let problem = Problem::new(Code::Contradiction, at.clone(), range, message);
     let mut problem = problem.with_related_in(file, said, to.at.clone(), to.range()).with_help(&help);
     let written = stage.root.node.find(&at).map(|node| Spot { node, key: None, at });
-    if let Some(edit) = written.and_then(|written| edits::replace(&written, scalar(other))) {
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
+    if let Some(edits) = written.and_then(|written| written.replaced(scalar(other))) {
+        problem = problem.with_fix(Fix::guess(help, edits));
     }
     Some(problem)
 }
@@ -223,8 +229,8 @@ pub(super) fn lint_stages(root: &Spot<'_>, items: &Items<'_>, files: &dyn Files,
         match path {
             Some(path) => {
                 let help = format!("change it to `{path}`");
-                let edit = written.and_then(|written| edits::replace(&written, scalar(&path)));
-                problem.fixes.extend(edit.map(|edit| Fix::guess(&help, vec![edit])));
+                let edits = written.and_then(|written| written.replaced(scalar(&path)));
+                problem.fixes.extend(edits.map(|edits| Fix::guess(&help, edits)));
                 problem.help = Some(help);
             }
             None => problem.note = Some("the path is relative to the directory of the skill".to_owned()),

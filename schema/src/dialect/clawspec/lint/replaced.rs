@@ -3,15 +3,13 @@
 
 use crate::{
     dialect::clawspec::lower::settings,
+    edit,
     files::Files,
     problem::{Code, Edit, Fix, Problem},
-    rewrite::moving,
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
 };
-
-use super::edits;
 
 /// What happens to each of them.
 const NOTE: &str = "ClawSpec derives no check from the rest of a contract that has `assertions`";
@@ -33,10 +31,15 @@ impl<'d> Written<'d> {
         self.all().filter(|claim| text(claim, "type").is_some_and(|kind| types.contains(&kind.as_str()))).collect()
     }
 
-    /// The edit that adds an assertion; the log and the run go with those that look into the log.
-    fn add(&self, is_before: bool, members: &[(&str, String)]) -> Option<Edit> {
+    /// The edits that add an assertion; the log and the run go with those that look into the log.
+    fn add(&self, is_before: bool, members: &[(&str, String)]) -> Option<Vec<Edit>> {
         let list = if is_before { self.before.as_ref().or(self.after.as_ref()) } else { self.after.as_ref() };
-        edits::append(list.filter(|list| !list.is_empty())?, members)
+        let line = |(index, (name, value)): (usize, &(&str, String))| {
+            let margin = if index == 0 { "- " } else { "  " };
+            format!("{margin}{name}: {value}")
+        };
+        let lines: Vec<String> = members.iter().enumerate().map(line).collect();
+        edit::lines_at_end(list.filter(|list| !list.is_empty())?.node, &lines)
     }
 
     fn log_members(&self, run: &str) -> [(&'static str, String); 2] {
@@ -49,10 +52,10 @@ fn text(spot: &Spot<'_>, key: &str) -> Option<String> {
 }
 
 /// A problem with what nothing checks any more.
-fn unchecked(spot: &Spot<'_>, message: String, help: &str, edit: Option<Edit>) -> Problem {
+fn unchecked(spot: &Spot<'_>, message: String, help: &str, edits: Option<Vec<Edit>>) -> Problem {
     let problem = spot.problem(Code::Unchecked, message).with_note(NOTE).with_help(help);
-    match edit {
-        Some(edit) => problem.with_fix(Fix::guess(help, vec![edit])),
+    match edits {
+        Some(edits) => problem.with_fix(Fix::guess(help, edits)),
         None => problem,
     }
 }
@@ -110,16 +113,16 @@ fn lint_artifact(artifact: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<
     let Some((name, first)) = missing.first() else {
         if looks.is_empty() {
             let message = format!("nothing checks that `{path}` is produced");
-            let edit = written.add(false, &members("artifact_exists"));
-            problems.push(unchecked(&pattern, message, "add an `artifact_exists`", edit));
+            let edits = written.add(false, &members("artifact_exists"));
+            problems.push(unchecked(&pattern, message, "add an `artifact_exists`", edits));
         }
         return;
     };
     let names: Vec<String> = missing.iter().map(|(name, _)| scalar(name)).collect();
     let list = looks.iter().find_map(|claim| claim.get("sections").filter(|list| !list.is_empty()));
-    let (help, edit) = match list {
+    let (help, edits) = match list {
         // One by one: each takes the last place of the list.
-        Some(list) if missing.len() == 1 => ("add it to `sections`", moving::append(list.node, &names[0])),
+        Some(list) if missing.len() == 1 => ("add it to `sections`", edit::item_at_end(list.node, &names[0])),
         Some(_) => ("add them to `sections`", None),
         None => {
             let mut members = members("artifact_contains");
@@ -131,7 +134,7 @@ fn lint_artifact(artifact: &Spot<'_>, written: &Written<'_>, problems: &mut Vec<
         [_] => format!("nothing checks the section `{name}`"),
         _ => format!("nothing checks the sections {}", words_of(&missing)),
     };
-    let mut problem = unchecked(first, message, help, edit);
+    let mut problem = unchecked(first, message, help, edits);
     for (name, section) in missing.iter().skip(1) {
         problem = problem.with_related(format!("nor `{name}`"), section.at.clone(), section.range());
     }

@@ -6,8 +6,6 @@ use crate::{
     spot::Spot,
 };
 
-use super::edits;
-
 /// The expected values of a state file.
 /// Quotes do not make a time or an address of a number.
 pub(super) fn lint_quotes(assertion: &Spot<'_>, problems: &mut [Problem]) {
@@ -62,7 +60,7 @@ fn walk(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
             let quoted = serde_json::Value::from(text).to_string();
             let help = format!("write `{quoted}` if you mean the text");
             let mut problem = spot.problem(Code::AmbiguousScalar, message).with_help(&help);
-            problem.fixes.extend(edits::replace(spot, quoted).map(|edit| Fix::suggestion(help, vec![edit])));
+            problem.fixes.extend(spot.replaced(quoted).map(|edits| Fix::suggestion(help, edits)));
             problems.push(problem);
         }
         return;
@@ -82,7 +80,7 @@ fn dates(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         let help = format!("write it in quotes, `{quoted}`");
         let problem = spot.problem(Code::WrongType, "a date without quotes cannot be sent");
         let mut problem = problem.with_note("ClawSpec aborts the scenario with an error").with_help(&help);
-        problem.fixes.extend(edits::replace(spot, quoted).map(|edit| Fix::safe(help, vec![edit])));
+        problem.fixes.extend(spot.replaced(quoted).map(|edits| Fix::safe(help, edits)));
         problems.push(problem);
     }
     spot.items().iter().for_each(|item| dates(item, problems));

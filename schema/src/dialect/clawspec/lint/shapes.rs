@@ -3,81 +3,40 @@
 use crate::{
     dialect::clawspec::assertion::Assertion,
     document::Shape,
-    problem::{Code, Edit, Fix, Problem, Severity},
-    rewrite::{self, moving},
+    edit,
+    json_schema::SpecFile,
+    problem::{Code, Fix, Problem, Severity},
+    shape::Field,
     spot::Spot,
+    validate::Definition,
 };
 
-use super::{around::Around, assertions::artifact_paths, edits};
+use super::{around::Around, assertions::artifact_paths};
 
-/// Keys of a scenario in the form that older guides show, and where their content belongs.
-const OLD_KEYS: &[(&str, &str, &str)] = &[
-    ("assertions", "then", "move the assertions to `then`"),
-    ("steps", "when", "a scenario has one action, `when: { invoke, params }`"),
-    ("preconditions", "given", "move the preconditions to `given`, as assertions"),
-    ("id", "name", "a scenario is called by its `name`"),
-    ("invoke", "when", "move it under `when`"),
-    ("inputs", "when", "move it under `when`, as `params`"),
-    ("params", "when", "move it under `when`"),
-    ("expect", "then", "move what is expected to `then`, as assertions"),
-    ("expected", "then", "move what is expected to `then`, as assertions"),
-];
-
-/// The lists of assertions below keys that stand for `given` and `then`.
+/// The lists of assertions below other names of `given` and `then`.
 pub(super) fn old_lists<'d>(scenario: &Spot<'d>) -> Vec<Spot<'d>> {
-    let old = OLD_KEYS.iter().filter(|(_, real, _)| ["given", "then"].contains(real));
-    old.filter_map(|(key, ..)| scenario.get(key).filter(Spot::is_list)).collect()
+    let of_lists = scenario_fields().into_iter().filter(|field| ["given", "then"].contains(&field.name));
+    let names = of_lists.flat_map(|field| field.shape.other_names());
+    names.filter_map(|other| scenario.get(other.name).filter(Spot::is_list)).collect()
+}
+
+fn is_called(field: &Field, other: &str) -> bool {
+    field.shape.other_names().iter().any(|known| known.name == other)
+}
+
+fn scenario_fields() -> Vec<Field> {
+    Definition::Item(SpecFile::ClawSpecScenarios, "scenarios").shape().fields(None)
 }
 
 /// What validation found in the shape of a scenario, said better.
 pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
-    for (old, real, advice) in OLD_KEYS {
-        let Some(member) = scenario.get(old) else { continue };
+    for (key, member) in scenario.entries() {
         let Some(found) =
             problems.iter_mut().find(|problem| problem.code == Code::UnknownKey && problem.at == member.at)
         else {
             continue;
         };
-        found.severity = Severity::Error;
-        found.message = format!("unknown key `{old}`");
-        found.note = Some(REJECTED.to_owned());
-        found.help = Some((*advice).to_owned());
-        found.fixes = Vec::new();
-        let free = scenario.get(real).is_none();
-        if ["assertions", "preconditions"].contains(old) && !member.is_list() {
-            found.help =
-                Some(format!("write a list of assertions below `{real}`, such as `- type: {}`", example_of(real)));
-        }
-        let is_free_list = free && (member.is_list() || *old == "id");
-        match *old {
-            "assertions" | "preconditions" | "id" if is_free_list => {
-                let title = format!("rename it to `{real}`");
-                let fix = |edit| match *old {
-                    "assertions" | "id" => Fix::safe(title, vec![edit]),
-                    _ => Fix::guess(title, vec![edit]),
-                };
-                found.fixes.extend(edits::rename(&member, real).map(fix));
-            }
-            "invoke" => found.fixes.extend(moving::fix_below(scenario.node, old, "when", None)),
-            // Without `invoke`, `when` would be the next mistake.
-            "params" if !free => found.fixes.extend(moving::fix_below(scenario.node, old, "when", None)),
-            "inputs" if !free => {
-                let edits = moving::below_as(scenario.node, old, "when", "params");
-                found.fixes.extend(edits.map(|edits| Fix::guess("move it under `when`, as `params`", edits)));
-            }
-            "expect" | "expected" if free && member.is_list() => {
-                let edit = edits::rename(&member, real);
-                found.fixes.extend(edit.map(|edit| Fix::guess(format!("rename it to `{real}`"), vec![edit])));
-            }
-            "steps" if free => found.fixes.extend(only_step(scenario, &member)),
-            "assertions" if member.is_list() => found.fixes.extend(joined(scenario, &member)),
-            "id" => found.fixes.extend(second_name(scenario, &member)),
-            _ => {}
-        }
-        if found.fixes.is_empty() && (!free || *old == "preconditions") {
-            let edits = rewrite::comment(scenario.node, &member.at);
-            found.fixes.extend(edits.map(Fix::comment));
-        }
+        let Some(real) = lint_old_key(scenario, &key, &member, found) else { continue };
         // That the real key is missing is the same mistake.
         let place = scenario.at.key(real);
         problems.retain(|problem| !(problem.code == Code::MissingField && problem.at == place));
@@ -85,16 +44,59 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(when) = scenario.get("when") {
         lint_when(&when, problems);
     }
-    for problem in problems.iter_mut() {
-        if problem.code == Code::UnknownKey && problem.severity == Severity::Warning {
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
+        let is_own = problem.at.parent().as_ref() == Some(&scenario.at);
+        if is_own || problem.severity == Severity::Warning {
             refused(problem);
         }
     }
 }
 
-/// The type of assertion that a list most often begins with.
-fn example_of(list: &str) -> &'static str {
-    if list == "given" { "file_present" } else { "artifact_exists" }
+/// A key of a scenario in the form that older guides show, where more than its name differs. Returns the key that says it now.
+fn lint_old_key(scenario: &Spot<'_>, key: &str, member: &Spot<'_>, found: &mut Problem) -> Option<&'static str> {
+    let has_action = scenario.get("when").is_some();
+    let below_when = || Some(Fix::safe("move it under `when`", edit::below(scenario.node, key, "when")?));
+    let (real, help, fix) = match key {
+        "steps" => (
+            "when",
+            "a scenario has one action, `when: { invoke, params }`",
+            only_step(scenario, member).filter(|_| !has_action),
+        ),
+        "invoke" => ("when", "move it under `when`", below_when()),
+        // Without `invoke`, `when` would be the next mistake.
+        "params" => ("when", "move it under `when`", below_when().filter(|_| has_action)),
+        "inputs" => {
+            let help = "move it under `when`, as `params`";
+            let edits = edit::below_as(scenario.node, key, "when", "params").filter(|_| has_action);
+            ("when", help, edits.map(|edits| Fix::guess(help, edits)))
+        }
+        "assertions" if scenario.get("then").is_some() && member.is_list() => {
+            ("then", "move its items to `then`", joined(scenario, member))
+        }
+        "id" if scenario.get("name").is_some() => {
+            ("name", "a scenario is called by its `name`", second_name(scenario, member))
+        }
+        _ if !member.is_list() => {
+            let (real, example) = match scenario_fields().into_iter().find(|field| is_called(field, key))?.name {
+                "given" => ("given", "file_present"),
+                "then" => ("then", "artifact_exists"),
+                _ => return None,
+            };
+            found.help = Some(format!("write a list of assertions below `{real}`, such as `- type: {example}`"));
+            found.fixes.clear();
+            if real == "given" || scenario.get(real).is_some() {
+                found.fixes.extend(edit::comment_out(scenario.node, &member.at).map(Fix::comment));
+            }
+            return Some(real);
+        }
+        _ => return None,
+    };
+    found.help = Some(help.to_owned());
+    found.fixes = fix.into_iter().collect();
+    if found.fixes.is_empty() && scenario.get(real).is_some() {
+        found.fixes.extend(edit::comment_out(scenario.node, &member.at).map(Fix::comment));
+    }
+    Some(real)
 }
 
 /// Steps of which there is one, and all it says is what to invoke: that is `when`.
@@ -110,39 +112,15 @@ fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
     if !step.is_own() || step.node.anchor().is_some() || !step.entries().iter().all(is_plain) {
         return None;
     }
-    let text = scenario.node.document().text();
-    let words = String::from(text.get_byte_slice(invoke.node.own_range())?);
-    let words = words.trim_end();
-    let lines = rewrite::entry(scenario.node, "steps")?;
-    let whole = String::from(text.get_byte_slice(lines.range.clone())?);
-    // A comment would be lost.
-    if whole.replace(words, "").contains('#') || words.contains(" #") {
-        return None;
-    }
-    let indent = " ".repeat(lines.before.chars().count() + 2);
-    let edit = Edit::new(lines.range, format!("when:\n{indent}invoke: {words}"));
-    Some(Fix::safe("rewrite it as `when`", vec![edit]))
+    let lines = ["when:".to_owned(), format!("  invoke: {}", edit::words(invoke.node)?)];
+    let edits = edit::replace_entry(scenario.node, steps.entry()?, &lines, invoke.node)?;
+    Some(Fix::safe("rewrite it as `when`", edits))
 }
 
 /// A second list of assertions right behind the first one: without its key they are one list.
 fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
     let then = scenario.get("then").filter(|then| then.is_list() && then.is_own() && then.node.alias().is_none())?;
-    let text = member.node.document().text();
-    let (one, other) = (rewrite::entry(scenario.node, "then")?, rewrite::entry(scenario.node, "assertions")?);
-    let (first, second) = (then.node.items().next()?, member.node.items().next()?);
-    let (first, second) = (rewrite::item(then.node, first)?, rewrite::item(member.node, second)?);
-    let between = text.get_byte_slice(one.range.end..other.range.start).map(String::from)?;
-    let line = text.byte_to_line(other.range.start);
-    let key = String::from(text.line(line));
-    if first.before != second.before
-        || !between.trim().is_empty()
-        || key.trim() != "assertions:"
-        || text.byte_to_line(second.range.start) == line
-    {
-        return None;
-    }
-    let start = text.line_to_byte(line);
-    let edits = vec![Edit::new(start..text.line_to_byte(line + 1), "")];
+    let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
     // What has a name is used elsewhere, where it would change as well.
     let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
     let title = "move its items to `then`";
@@ -153,9 +131,9 @@ fn joined(scenario: &Spot<'_>, member: &Spot<'_>) -> Option<Fix> {
 fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
     let name = scenario.get("name")?;
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
-    let edit = rewrite::remove_entry(scenario.node, id.key?, id.node).filter(|_| same)?;
+    let edits = scenario.without(id).filter(|_| same)?;
     // Another program may read it.
-    Some(Fix::suggestion("remove it: `name` says the same", vec![edit]))
+    Some(Fix::suggestion("remove it: `name` says the same", edits))
 }
 
 /// What happens because of an unknown key.
@@ -183,7 +161,7 @@ fn lint_sent(when: &Spot<'_>, problems: &mut [Problem]) {
         let help = "move it under `params`, if it is sent with `invoke`";
         problem.help = Some(help.to_owned());
         problem.severity = Severity::Error;
-        let edits = moving::below(when.node, &key, "params");
+        let edits = edit::below(when.node, &key, "params");
         let fix = |edits| match key.as_str() {
             "test_mode" => Fix::safe("move it under `params`", edits),
             _ => Fix::guess("move it under `params`", edits),
@@ -205,48 +183,26 @@ fn lint_when(when: &Spot<'_>, problems: &mut Vec<Problem>) {
     let items = when.items();
     if let [only] = items.as_slice()
         && let Some(invoke) = only.get("invoke").or_else(|| only.text().is_some().then(|| only.clone()))
-        && let Some(words) = edits::words(&invoke)
+        && let Some(words) = edit::words(invoke.node)
     {
-        let list = when.node.own_range();
-        let text = when.node.document().text();
-        let one_line = text.byte_to_line(list.start) == text.byte_to_line(list.end.saturating_sub(1).max(list.start));
-        let flow = text.get_byte_slice(list.start..list.start + 1).is_some_and(|first| first == "[");
         // A mapping with other keys would lose them.
-        let alone = only.text().is_some() || only.entries().len() == 1;
-        if one_line && flow && when.is_own() && alone {
-            let edit = Edit::new(list, format!("{{ invoke: {words} }}"));
-            problem = problem.with_fix(Fix::safe("make it a mapping", vec![edit]));
-        } else if when.is_own() && alone && when.node.alias().is_none() && invoke.node.anchor().is_none() {
-            problem.fixes.extend(only_item(when, &words, only.text().is_none_or(|text| text.starts_with('/'))));
-        }
+        let is_alone = only.text().is_some() || only.entries().len() == 1;
+        let line = format!("invoke: {words}");
+        let edits = when.entry().and_then(|entry| edit::mapping_of_item(entry, &line, invoke.node));
+        let is_sure = edit::is_flow(when.node) || only.text().is_none_or(|text| text.starts_with('/'));
+        let fix = if is_sure { Fix::safe } else { Fix::guess };
+        problem.fixes.extend(edits.filter(|_| is_alone).map(|edits| fix("make it a mapping", edits)));
     }
     problems.push(problem);
-}
-
-/// A list in block style with one thing to invoke, as a mapping.
-fn only_item(when: &Spot<'_>, words: &str, sure: bool) -> Option<Fix> {
-    let item = rewrite::item(when.node, when.node.items().next()?)?;
-    let text = when.node.document().text();
-    let whole = String::from(text.get_byte_slice(item.range.clone())?);
-    if whole.replace(words, "").contains('#') {
-        return None;
-    }
-    // Without its dash an item would begin where its key begins.
-    let key = when.key?.own_range().start;
-    let column = key - text.line_to_byte(text.byte_to_line(key));
-    let indent = if item.before.len() > column { String::new() } else { " ".repeat(column + 2 - item.before.len()) };
-    let edit = Edit::new(item.range, format!("{indent}invoke: {words}"));
-    let title = "make it a mapping";
-    Some(if sure { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) })
 }
 
 /// The edits that turn an assertion into a comment; a list of preconditions may go with its only one.
 pub(super) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
     let given = || assertion.at.parent().filter(|list| list.last().as_deref() == Some("given"));
-    let edits = rewrite::comment(around.node, &assertion.at).or_else(|| {
+    let edits = edit::comment_out(around.node, &assertion.at).or_else(|| {
         let list = given()?;
         let only = around.node.find(&list)?.items().count() == 1;
-        rewrite::comment(around.node, &list).filter(|_| only)
+        edit::comment_out(around.node, &list).filter(|_| only)
     })?;
     Some(Fix::comment(edits))
 }
@@ -285,11 +241,10 @@ pub(super) fn lint_prose(around: &Around<'_>, item: &Spot<'_>, problems: &mut Ve
     let problem = item.problem(Code::WrongType, "expected an assertion, found a sentence").with_note(REJECTED);
     let mut problem = problem.with_help("write a mapping with `type`, or turn the sentence into a comment");
     let path = artifact_paths(around, problems).into_iter().next();
-    if let (Some(text), Some(path), Some(range)) = (item.node.text(), path, edits::one_line(item)) {
+    if let (Some(text), Some(path)) = (item.node.text(), path) {
         let rubric = serde_json::Value::from(format!("Score 1-5: {text}")).to_string();
         let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", crate::shape::scalar(&path));
-        let edit = Edit::new(range, words);
-        problem = problem.with_fix(Fix::suggestion("have a model judge it", vec![edit]));
+        problem.fixes.extend(item.replaced(words).map(|edits| Fix::suggestion("have a model judge it", edits)));
     }
     problem.fixes.extend(comment(around, item));
     problems.push(problem);

@@ -31,9 +31,11 @@ pub(super) fn lint(items: &[(usize, &ItemFacts)], problems: &mut Vec<Problem>) {
                 .with_note("an earlier scenario expects the same file, and its file satisfies this assertion")
                 .with_help("add `updated_after: \"{{run_started_at}}\"`")
                 .with_related("expected here first", first_at, first_range);
-            if let Some(Edit { range, text }) = &expected.ask_for_new {
-                let edit = Edit::new(range.start + start..range.end + start, text.clone());
-                problem.fixes.push(Fix::guess("add `updated_after`", vec![edit]));
+            if let Some(edits) = &expected.ask_for_new {
+                let absolute =
+                    |edit: &Edit| Edit::new(edit.range.start + start..edit.range.end + start, edit.text.clone());
+                let edits = edits.iter().map(absolute).collect();
+                problem.fixes.push(Fix::guess("add `updated_after`", edits));
             }
             problems.push(problem);
         }

@@ -1,12 +1,14 @@
 //! What a contract lacks about its target follows from the place where it lies.
 
 use crate::{
+    edit,
     files::{FileKind, Files},
+    json_schema::SpecFile,
     kind::target_of,
     problem::{Code, Edit, Fix, Problem},
-    rewrite,
     shape::scalar,
     spot::Spot,
+    validate::insert_known,
 };
 
 use super::files::is_placed;
@@ -18,16 +20,16 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
         move |problem: &&mut Problem| problem.code == Code::MissingField && problem.at == at
     };
     if let Some(problem) = problems.iter_mut().find(lacks("target"))
-        && let Some(edit) = whole(root, files)
+        && let Some(edits) = whole(root, files)
     {
-        problem.fixes = vec![Fix::guess("add the `target` whose directory holds this file", vec![edit])];
+        problem.fixes = vec![Fix::guess("add the `target` whose directory holds this file", edits)];
     }
     let Some(target) = root.get("target") else { return };
     if let Some(trigger) = target.get("trigger").and_then(|trigger| trigger.text()).filter(|text| !text.is_empty()) {
         // What is sent to the target is known.
         for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
             if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
-                rewrite::with_value(&mut problem.fixes, "invoke", &scalar(trigger));
+                insert_known(root.node, SpecFile::ClawSpecScenarios, problem, &[("invoke", scalar(trigger))]);
             }
         }
     }
@@ -38,7 +40,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
                 Some("type") if target.get("type").is_none() => ("type", kind_of(path, files).to_owned()),
                 Some(_) | None => continue,
             };
-            rewrite::with_value(&mut problem.fixes, key, &value);
+            insert_known(root.node, SpecFile::ClawSpecScenarios, problem, &[(key, value)]);
         }
     }
     let at = target.at.key("trigger");
@@ -49,8 +51,8 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
     let text = |key: &str| target.get(key).and_then(|it| it.text().map(str::to_owned));
     let Some(path) = text("path").filter(|path| !path.is_empty()) else { return };
     let trigger = trigger(&path, text("type").as_deref() == Some("agent"));
-    if let Some(edit) = super::edits::insert_behind(&target, "path", &[("trigger", scalar(&trigger))]) {
-        problem.fixes = vec![Fix::guess(format!("add `trigger: {trigger}`"), vec![edit])];
+    if let Some(edits) = target.with_behind("path", &[("trigger", scalar(&trigger))]) {
+        problem.fixes = vec![Fix::guess(format!("add `trigger: {trigger}`"), edits)];
     }
 }
 
@@ -68,16 +70,15 @@ fn kind_of(path: &str, files: &dyn Files) -> &'static str {
 }
 
 /// A target before the first key.
-fn whole(root: &Spot<'_>, files: &dyn Files) -> Option<Edit> {
-    let first = root.node.entries().next().filter(|_| is_placed(files) && !rewrite::is_flow(root.node))?;
+fn whole(root: &Spot<'_>, files: &dyn Files) -> Option<Vec<Edit>> {
+    if !is_placed(files) || root.is_empty() {
+        return None;
+    }
     let path = target_of(files.place())?;
     let kind = kind_of(path, files);
     let is_agent = kind == "agent";
     let meta = root.get("meta").and_then(|meta| Some(meta.get("trigger")?.text()?.to_owned()));
     let trigger = meta.unwrap_or_else(|| trigger(path, is_agent));
-    let text = format!("target:\n  type: {kind}\n  path: {}\n  trigger: {}\n", scalar(path), scalar(&trigger));
-    let at = first.key.own_range().start;
-    let text_before = root.node.document().text();
-    let line = text_before.line_to_byte(text_before.byte_to_line(at));
-    (line == at || text_before.get_byte_slice(line..at)? == "\u{feff}").then(|| Edit::new(at..at, text))
+    let text = format!("target:\n  type: {kind}\n  path: {}\n  trigger: {}", scalar(path), scalar(&trigger));
+    edit::entry_at_front(root.node, &text)
 }

@@ -12,7 +12,7 @@ use crate::{
     words::listed,
 };
 
-use super::{edits, files as paths};
+use super::files as paths;
 
 /// `before`: whether it stands among the preconditions.
 pub(super) fn lint(assertion: &Spot<'_>, before: bool, files: &dyn Files, problems: &mut Vec<Problem>) {
@@ -52,8 +52,8 @@ pub(super) fn lint_address(address: &Spot<'_>, problems: &mut Vec<Problem>) {
     let help = format!("write `{whole}`");
     let problem = address.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
     let known = problems.iter().any(|it| it.at == address.at && it.code == Code::InvalidValue);
-    let problem = match edits::replace(address, &whole).filter(|_| !text.contains("://")) {
-        Some(edit) => problem.with_help(&help).with_fix(Fix::guess(help, vec![edit])),
+    let problem = match address.replaced(&whole).filter(|_| !text.contains("://")) {
+        Some(edits) => problem.with_help(&help).with_fix(Fix::guess(help, edits)),
         None => problem.with_help("begin it with `http://` or `https://`"),
     };
     if !known {
@@ -206,8 +206,8 @@ fn lint_state(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
         });
         let mut problem = path.head_problem(Code::Unchecked, "the file in `path` is not checked beside `state_path`");
         problem.help = Some("keep one of the two".to_owned());
-        let edit = crate::rewrite::moving::take(assertion.node, "path");
-        problem.fixes.extend(edit.map(|edit| Fix::suggestion("remove `path`", vec![edit])));
+        let edits = assertion.without(&path);
+        problem.fixes.extend(edits.map(|edits| Fix::suggestion("remove `path`", edits)));
         problems.push(problem);
     }
 }
@@ -219,9 +219,9 @@ pub(super) fn lint_heading(section: &Spot<'_>, problems: &mut Vec<Problem>) {
     let message = format!("headings are named without their `#`, found `{text}`");
     let note = format!("ClawSpec searches for `# {text}` or `{text}:`");
     let mut problem = section.problem(Code::Contradiction, message).with_note(note);
-    if let Some(edit) = edits::replace(section, crate::shape::scalar(bare)).filter(|_| !bare.is_empty()) {
+    if let Some(edits) = section.replaced(crate::shape::scalar(bare)).filter(|_| !bare.is_empty()) {
         let help = format!("write `{bare}`");
-        problem = problem.with_help(&help).with_fix(Fix::guess(help, vec![edit]));
+        problem = problem.with_help(&help).with_fix(Fix::guess(help, edits));
     }
     problems.push(problem);
 }
@@ -268,9 +268,9 @@ fn lint_dotted(sections: &Spot<'_>, ending: &str, problems: &mut Vec<Problem>) {
     let Some((text, first)) = listed.iter().find(|(text, _)| is_dotted(text)) else { return };
     let message = format!("`{text}` is never found: a dotted name is not a line of a `.{ending}` file");
     let mut problem = first.problem(Code::Contradiction, message);
-    let edit = edits::rename(sections, "fields").filter(|_| listed.iter().all(|(text, _)| is_dotted(text)));
+    let edits = sections.renamed("fields").filter(|_| listed.iter().all(|(text, _)| is_dotted(text)));
     let help = "rename `sections` to `fields`, which looks for keys";
-    problem.fixes.extend(edit.map(|edit| Fix::guess(help, vec![edit])));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     problems.push(problem.with_help(help));
 }
 

@@ -3,16 +3,16 @@
 use crate::{
     dialect::clawspec::assertion::Assertion,
     document::{NodeRef, Pointer},
+    edit,
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Problem},
-    rewrite::is_flow,
     shape::{Field, Need, Shape, Type},
     spot::Spot,
     words::nearest,
 };
 
-/// What people call `type`.
-const TAGS: [&str; 7] = ["Type", "TYPE", "kind", "assertion", "assert", "check", "name"];
+/// A place where an assertion is.
+const ASSERTION: &str = "/scenarios/0/then/0";
 
 pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     if assertion.get("type").is_some() {
@@ -20,15 +20,14 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     }
     let entries = assertion.entries();
     let is_type = |name: &str| Assertion::type_info(name).is_some();
-    let is_tag = |key: &str| TAGS.contains(&key) || nearest(key, ["type"]).is_some();
+    let assertion_shape = Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse(ASSERTION), None);
+    let is_called = |key: &str| assertion_shape.as_ref().is_some_and(|shape| shape.field_called(key, None).is_some());
+    let is_tag = |key: &str| is_called(key) || nearest(key, ["type"]).is_some();
     let tagged = entries.iter().find(|(key, value)| is_tag(key) && value.text().is_some_and(is_type));
     let named = entries.iter().find(|(key, _)| is_type(key));
     let (member, name, fix) = match (tagged, named) {
-        (Some((_, member)), _) => {
-            let edit = super::edits::rename(member, "type");
-            (member, member.text().unwrap_or_default(), edit.map(|edit| vec![edit]))
-        }
-        (None, Some((key, member))) => (member, key.as_str(), spelled_out(assertion, key, member, entries.len() == 1)),
+        (Some((_, member)), _) => (member, member.text().unwrap_or_default(), member.renamed("type")),
+        (None, Some((key, member))) => (member, key.as_str(), spelled_out(assertion, key, member)),
         (None, None) => return,
     };
     let places = [assertion.at.key("type"), member.at.clone(), assertion.at.clone()];
@@ -40,72 +39,20 @@ pub(super) fn lint(assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     problems.push(problem);
 }
 
-/// The edits that make `type: name` of `name: …`, with what stands there beside it.
-fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>, is_alone: bool) -> Option<Vec<Edit>> {
-    let (key, value) = (member.key?, member.node);
-    if !assertion.is_own() || key.is_through_alias() || value.alias().is_some() || value.anchor().is_some() {
-        return None;
-    }
-    let text = value.document().text();
-    let source = |range: std::ops::Range<usize>| text.get_byte_slice(range).map(String::from);
-    let (start, own) = (key.own_range().start, value.own_range());
-    let tag = format!("type: {name}");
-    let line = text.line_to_byte(text.byte_to_line(start));
-    let indent = " ".repeat(source(line..start)?.trim_start_matches('\u{feff}').chars().count());
-    if value.is_null() && own.is_empty() {
-        // In braces a key may stand alone.
-        let rest = source(key.own_range().end..text.len_bytes())?;
-        let blanks = rest.len() - rest.trim_start_matches(' ').len();
-        let colon = if rest[blanks..].starts_with(':') { blanks + 1 } else { 0 };
-        return Some(vec![Edit::new(start..key.own_range().end + colon, tag)]);
-    }
-    if !is_alone {
-        return None;
-    }
-    let in_braces = is_flow(assertion.node);
-    let first = value.entries().next();
-    if is_flow(value)
-        && let Some(first) = first
-    {
-        let last = value.entries().last()?;
-        let inner = source(first.key.own_range().start..last.value.own_range().end.max(last.key.own_range().end))?;
-        if inner.contains(['\n', '#']) || source(own.clone())?.contains('\n') {
-            return None;
-        }
-        let words = format!("{tag}, {inner}");
-        let words = if in_braces { words } else { format!("{{ {words} }}") };
-        return Some(vec![Edit::new(start..own.end, words)]);
-    }
-    if let Some(first) = first.filter(|_| !in_braces) {
-        let inner = first.key.own_range().start;
-        let between = source(key.own_range().end..inner)?;
-        let column = inner - text.line_to_byte(text.byte_to_line(inner));
-        let less = column.checked_sub(indent.len()).filter(|_| between.trim() == ":")?;
-        let mut edits = vec![Edit::new(start..inner, format!("{tag}\n{indent}"))];
-        let last = text.byte_to_line(own.end.saturating_sub(1).max(inner));
-        for line in text.byte_to_line(inner) + 1..=last {
-            let start = text.line_to_byte(line);
-            let words = String::from(text.line(line));
-            if words.starts_with(&" ".repeat(less)) {
-                edits.push(Edit::new(start..start + less, ""));
-            } else if !words.trim().is_empty() {
-                return None;
-            }
-        }
-        return Some(edits);
-    }
-    let field = only_field(name, value)?;
-    let words = super::edits::words(member)?;
-    let words = if field.1 { format!("[{words}]") } else { words };
-    let separator = if in_braces { ", ".to_owned() } else { format!("\n{indent}") };
-    Some(vec![Edit::new(start..own.end, format!("{tag}{separator}{}: {words}", field.0))])
+/// The edits that make `type: name` of `name: …`, with what is below the name beside it.
+fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>) -> Option<Vec<Edit>> {
+    let field = only_field(name, member.node).and_then(|(field, is_list)| {
+        let words = edit::words(member.node)?;
+        Some(if is_list { format!("{field}: [{words}]") } else { format!("{field}: {words}") })
+    });
+    edit::split_key(assertion.node, member.entry()?, &format!("type: {name}"), field.as_deref())
 }
 
 /// Returns the keys that an assertion of a type has.
 pub(super) fn fields_of(name: &str) -> Vec<Field> {
-    let place = Pointer::parse("/scenarios/0/then/0");
-    let forms =
-        Shape::find(SpecFile::ClawSpecScenarios, &place, None).map(|shape| shape.variants()).unwrap_or_default();
+    let forms = Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse(ASSERTION), None)
+        .map(|shape| shape.variants())
+        .unwrap_or_default();
     let form = forms.into_iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name));
     form.map(|form| form.shape.fields(None)).unwrap_or_default()
 }

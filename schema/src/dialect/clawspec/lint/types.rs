@@ -3,146 +3,29 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::{
-        Dialect,
-        clawspec::assertion::{Assertion, Category},
-    },
+    dialect::clawspec::assertion::{Assertion, Category},
     document::Pointer,
+    edit,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem},
-    rewrite,
     shape::{Field, Need, Shape, all_keys, scalar},
     spot::Spot,
     words::{nearest, opposite_of, same_negation},
 };
 
-use super::{around::Around, assertions::artifact_paths, edits, shapes::comment, type_keys::fields_of};
+use super::{around::Around, assertions::artifact_paths, shapes::comment, type_keys::fields_of};
 
-/// A type that people write and that does not exist.
+/// A type that exists under another name.
 struct Foreign {
-    /// As it is written.
-    name: &'static str,
-    /// The type that claims the same.
     real: &'static str,
-    /// Keys that have another name there.
-    keys: &'static [(&'static str, &'static str)],
     /// Whether it is the same beyond doubt.
-    sure: bool,
+    is_same: bool,
 }
 
-const fn foreign(
-    name: &'static str,
-    real: &'static str,
-    keys: &'static [(&'static str, &'static str)],
-    sure: bool,
-) -> Foreign {
-    Foreign { name, real, keys, sure }
+/// What the schema says of `type`.
+fn type_shape() -> Option<Shape> {
+    Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse("/scenarios/0/then/0/type"), None)
 }
-
-const TEXT_KEYS: &[(&str, &str)] = &[
-    ("text", "pattern"),
-    ("contains", "pattern"),
-    ("content", "pattern"),
-    ("value", "pattern"),
-    ("expected", "pattern"),
-];
-
-const FOREIGN: &[Foreign] = &[
-    foreign("tool_called", "tool_was_called", &[], true),
-    foreign("tool_invoked", "tool_was_called", &[], false),
-    foreign("tool_used", "tool_was_called", &[], false),
-    foreign("tool_was_invoked", "tool_was_called", &[], false),
-    foreign("tool_was_used", "tool_was_called", &[], false),
-    foreign("tool_not_used", "tool_not_called", &[], false),
-    foreign("tool_was_not_called", "tool_not_called", &[], true),
-    foreign("tool_was_not_used", "tool_not_called", &[], false),
-    foreign("tool_was_not_invoked", "tool_not_invoked", &[], false),
-    foreign("file_exists", "file_present", &[], true),
-    foreign("file_not_exists", "file_absent", &[], true),
-    foreign("file_not_present", "file_absent", &[], true),
-    foreign("file_missing", "file_absent", &[], true),
-    foreign("artifact_absent", "file_absent", &[], true),
-    foreign("artifact_not_exists", "file_absent", &[], true),
-    foreign("artifact_missing", "file_absent", &[], true),
-    foreign("state_file_absent", "file_absent", &[], true),
-    foreign("artifact_present", "artifact_exists", &[], true),
-    foreign("artifact_contains_text", "log_entry", TEXT_KEYS, false),
-    foreign("file_contains", "log_entry", TEXT_KEYS, false),
-    foreign("log_contains", "log_entry", TEXT_KEYS, true),
-    foreign("artifact_not_contains", "artifact_absent_words", &[], false),
-    foreign("file_not_contains", "artifact_absent_words", &[], false),
-    foreign("log_not_contains", "artifact_absent_words", &[], false),
-    foreign("log_entry_absent", "artifact_absent_words", &[], false),
-    foreign("no_log_entry", "artifact_absent_words", &[], false),
-    foreign("env_set", "env_present", &[], false),
-    foreign("http_status", "gateway_response", &[("url", "endpoint"), ("status", "expected_status")], false),
-    foreign("routing_result", "decision_routed_to", &[], false),
-    foreign("delegated_to", "delegation_occurred", &[("agent", "to_agent")], false),
-];
-
-/// Types that no real one stands for: why, and what can be done.
-const ADVICE: &[(&[&str], &str, &str)] = &[
-    (
-        &[
-            "response_contains",
-            "output_contains",
-            "reply_contains",
-            "not_contains",
-            "response_field",
-            "output_field_contains",
-            "response_not_contains",
-            "output_not_contains",
-            "reply_not_contains",
-        ],
-        UNSEEN.0,
-        UNSEEN.1,
-    ),
-    (
-        &["env_unset", "env_absent", "env_not_present", "env_not_set", "env_missing"],
-        "ClawSpec can check only that a variable is set",
-        "remove it, or use `env_present` for a variable that must be set",
-    ),
-    (
-        &["invoke"],
-        "`given` and `then` can only check, not act",
-        "move what is done to `when`; to require its result, use `file_present`",
-    ),
-    (
-        &[
-            "disallow",
-            "disallowed_tools",
-            "tool_disallowed",
-            "tool_forbidden",
-            "forbidden_tools",
-            "forbid_tool",
-            "tool_denied",
-            "tool_blocked",
-            "tool_not_allowed",
-        ],
-        "ClawSpec forbids tools by their calls",
-        "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
-    ),
-    (
-        &["tool_permitted", "tool_allowed", "tools_permitted", "tools_allowed", "allowed_tools"],
-        "`tool_not_permitted` is an allow-list: a call of any other tool fails",
-        "use `tool_not_permitted` with `allowed_tools`",
-    ),
-    (
-        &["model_not_used", "model_not_expected", "model_not_called"],
-        "ClawSpec has one type for both",
-        "use `model_used` with `not_expected`",
-    ),
-    (
-        &["artifact_words"],
-        "ClawSpec has `artifact_absent_words`, for words that must not occur",
-        "use `log_entry` for a text that must occur",
-    ),
-    (
-        &["output_matches_schema", "artifact_yaml_valid", "artifact_yaml_field_check", "output_field_min_length"],
-        "ClawSpec validates no schema",
-        "check the keys of the file, with `artifact_contains` and `fields`, or with `state_file`",
-    ),
-];
 
 /// Types with the type that claims the opposite.
 const OPPOSITES: &[(&str, &str)] = &[
@@ -164,17 +47,10 @@ fn negated(name: &str) -> Option<&'static str> {
     opposite_type(bare.trim())
 }
 
-/// What is asked of a reply.
-const UNSEEN: (&str, &str) = (
-    "ClawSpec cannot see the reply",
-    "have the target write a file, and check that with `log_entry`, `artifact_contains` or `artifact_absent_words`",
-);
-
 /// A type, or a key of a scenario, that the schema of ClawSpec does not know.
 pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem {
     let before = "ClawSpec 0.1.0 rejects this file: its schema does not allow";
     let problem = Problem::naming(Code::UpstreamDiffers, at, range, before, name);
-    let problem = problem.with_severity(Dialect::ClawSpec.upstream_severity());
     problem.with_note("they are in its documentation or its runner, and not in its schema")
 }
 
@@ -234,8 +110,10 @@ pub(super) fn lint_joined(file: SpecFile, root: &Spot<'_>, problems: &mut Vec<Pr
 
 fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, problems: &mut Vec<Problem>) {
     problems.retain(|problem| problem.at != kind.at && problem.at.parent().as_ref() != Some(&assertion.at));
-    let foreign = FOREIGN.iter().find(|foreign| foreign.name == name);
-    let advice = ADVICE.iter().find(|(names, ..)| names.contains(&name));
+    let kinds = type_shape();
+    let foreign = kinds.as_ref().and_then(|kinds| kinds.value_called(name));
+    let foreign = foreign.map(|(real, is_same)| Foreign { real, is_same });
+    let advice = kinds.as_ref().and_then(|kinds| kinds.advice(name));
     let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported).map(|info| info.name);
     let names: Vec<&str> = names.collect();
     let denied = negated(name);
@@ -244,18 +122,21 @@ fn unknown(around: &Around<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
     let problem = kind.problem(Code::UnknownType, format!("unknown assertion type `{name}`"));
     let mut problem = match (foreign, advice, near) {
         (Some(foreign), ..) => {
-            let help = match is_wild(assertion, foreign) {
+            let help = match is_wild(assertion, foreign.real) {
                 true => format!("use `{}` for each file: it does not expand wildcards", foreign.real),
                 false => format!("change the type to `{}`", foreign.real),
             };
             let problem = problem.with_help(help);
-            convert(assertion, kind, foreign).map_or(problem.clone(), |fix| problem.with_fix(fix))
+            convert(assertion, kind, &foreign).map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
-        (None, Some((_, note, help)), _) => problem.with_note(*note).with_help(*help),
+        (None, Some(advice), _) => {
+            let problem = advice.note.map_or(problem.clone(), |note| problem.with_note(note));
+            advice.help.map_or(problem.clone(), |help| problem.with_help(help))
+        }
         (None, None, Some(near)) => {
             let help = format!("change the type to `{near}`");
-            let edit = edits::replace(kind, scalar(near));
-            let fix = edit.map(|edit| Fix::guess(&help, vec![edit]));
+            let edits = kind.replaced(scalar(near));
+            let fix = edits.map(|edits| Fix::guess(&help, edits));
             let problem = problem.with_help(help);
             fix.map_or(problem.clone(), |fix| problem.with_fix(fix))
         }
@@ -292,9 +173,9 @@ fn about_files(
     let keys = ["text", "contains", "content", "value", "expected", "pattern", "values", "texts"];
     let Some(member) = keys.iter().find_map(|key| assertion.get(key)).filter(|_| !is_given) else { return Vec::new() };
     let fix = |path: &String| {
-        let mut changes = vec![edits::replace(kind, real)?];
+        let mut changes = kind.replaced(real)?;
         if assertion.get("path").is_none() {
-            changes.push(edits::insert_behind(assertion, "type", &[("path", scalar(path))])?);
+            changes.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
         }
         changes.extend(literal(&member, real)?);
         Some(Fix::suggestion(format!("look into `{path}`"), changes))
@@ -305,17 +186,17 @@ fn about_files(
 /// A text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of words.
 pub(super) fn literal(member: &Spot<'_>, real: &str) -> Option<Vec<crate::problem::Edit>> {
     if real == "artifact_absent_words" {
-        let rename = edits::rename(member, "words")?;
+        let rename = member.renamed("words")?;
         if member.is_list() {
-            return Some(vec![rename]);
+            return Some(rename);
         }
-        return Some(vec![rename, edits::replace(member, format!("[{}]", show(member.text()?)))?]);
+        return Some([rename, member.replaced(format!("[{}]", show(member.text()?)))?].concat());
     }
     let text = member.text()?;
-    let mut changes = vec![edits::rename(member, "pattern")?];
+    let mut changes = member.renamed("pattern")?;
     let escaped = regex::escape(text);
     if member.at.last().as_deref() != Some("pattern") && escaped != text {
-        changes.push(edits::replace(member, show(&escaped))?);
+        changes.extend(member.replaced(show(&escaped))?);
     }
     Some(changes)
 }
@@ -327,17 +208,17 @@ fn show(text: &str) -> String {
 /// What is run beforehand to make a file: the file is what the scenario needs.
 fn awaited(around: &Spot<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix> {
     let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
-    let mut changes = vec![edits::replace(kind, "file_present")?, edits::rename(&file, "path")?];
+    let mut changes = [kind.replaced("file_present")?, file.renamed("path")?].concat();
     for (key, member) in assertion.entries() {
         if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
-            changes.extend(rewrite::comment(around.node, &member.at)?);
+            changes.extend(edit::comment_out(around.node, &member.at)?);
         }
     }
     Some(Fix::suggestion("require that the file is there", changes))
 }
 
 /// Whether the path has wildcards, which mean nothing to the type that exists.
-fn is_wild(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
+fn is_wild(assertion: &Spot<'_>, real: &str) -> bool {
     let path = assertion.get("path");
     let is_expanded_elsewhere = |path: &str| {
         // The braces of a template are no choice.
@@ -345,7 +226,7 @@ fn is_wild(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
         bare.starts_with('~') || bare.contains(['*', '?', '[', '{', '$'])
     };
     let wild = path.as_ref().and_then(Spot::text).is_some_and(is_expanded_elsewhere);
-    wild && matches!(foreign.real, "file_absent" | "file_present")
+    wild && matches!(real, "file_absent" | "file_present")
 }
 
 /// Whether every key of an assertion has a meaning for the type that exists, under its own or another name. What has none
@@ -353,11 +234,12 @@ fn is_wild(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
 fn has_nothing_else(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
     let waits = Assertion::type_info(foreign.real).is_some_and(|info| info.waits);
     let has_effect = |key: &str| waits || !["timeout", "updated_after"].contains(&key);
-    let fields: Vec<&str> =
-        fields_of(foreign.real).iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
+    let known = fields_of(foreign.real);
+    let fields: Vec<&str> = known.iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
     // A key that types of assertions have may mean there what it means in them.
     let is_free = |key: &str| !all_keys(SpecFile::ClawSpecScenarios).any(|known| known == key);
-    let is_other_name = |key: &str| foreign.keys.iter().any(|(other, _)| *other == key) && is_free(key);
+    let is_called = |key: &str| known.iter().any(|it| it.shape.other_names().iter().any(|other| other.name == key));
+    let is_other_name = |key: &str| is_called(key) && is_free(key);
     let is_known = |key: &str| fields.contains(&key) && key != "pattern" || is_other_name(key);
     let is_pattern = |key: &str| fields.contains(&"pattern") && key == "pattern";
     // A pattern that was searched for as a text means something else as a regular expression.
@@ -371,14 +253,14 @@ fn has_nothing_else(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
 
 /// The same claim with the type that exists.
 fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<Fix> {
-    let mut changes = vec![edits::replace(kind, foreign.real)?];
-    for (from, to) in foreign.keys {
-        if let Some(member) = assertion.get(from).filter(|_| assertion.get(to).is_none()) {
-            match foreign.real {
-                "log_entry" => changes.extend(literal(&member, foreign.real)?),
-                _ => changes.push(edits::rename(&member, to)?),
-            }
-            break;
+    let mut changes = kind.replaced(foreign.real)?;
+    for field in fields_of(foreign.real).iter().filter(|field| assertion.get(field.name).is_none()) {
+        let Some(member) = field.shape.other_names().iter().find_map(|other| assertion.get(other.name)) else {
+            continue;
+        };
+        match (foreign.real, field.name) {
+            ("log_entry", "pattern") => changes.extend(literal(&member, foreign.real)?),
+            (_, name) => changes.extend(member.renamed(name)?),
         }
     }
     if foreign.real == "artifact_absent_words" && assertion.get("words").is_none() {
@@ -387,9 +269,9 @@ fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, foreign: &Foreign) -> Option<F
         changes.extend(literal(&member, foreign.real)?);
     }
     let title = format!("change the type to `{}`", foreign.real);
-    if is_wild(assertion, foreign) {
+    if is_wild(assertion, foreign.real) {
         return None;
     }
-    let is_sure = foreign.sure && has_nothing_else(assertion, foreign);
+    let is_sure = foreign.is_same && has_nothing_else(assertion, foreign);
     Some(if is_sure { Fix::safe(title, changes) } else { Fix::guess(title, changes) })
 }

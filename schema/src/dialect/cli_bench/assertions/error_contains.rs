@@ -27,6 +27,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["file not found"]))]
+#[schemars(extend("x-other-names" = ["stderr", "stderr_contains", "error"]))]
 pub struct ErrorContains(pub String);
 
 impl ErrorContains {

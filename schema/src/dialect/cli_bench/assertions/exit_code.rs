@@ -27,6 +27,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("type" = ["integer", "string"], "pattern" = "^\\s*[+-]?\\d+\\s*$", "examples" = [0, 1]))]
+#[schemars(extend("x-other-names" = ["status", "exit", "exit_status", "return_code", "code"]))]
 pub struct ExitCode(#[schemars(with = "i64")] pub i64);
 
 impl<'de> Deserialize<'de> for ExitCode {

@@ -27,14 +27,17 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["file_content"]))]
 pub struct FileContains {
     /// The file. A relative path begins in the working directory of the task.
     ///
     /// `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
     #[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["config.json"]))]
+    #[schemars(extend("x-other-names" = ["file", "file_path", "filename"]))]
     pub path: String,
     /// The text that must occur in the file. Upper and lower case count.
     #[schemars(extend("examples" = ["version: 1"]))]
+    #[schemars(extend("x-other-names" = ["contains", "content", "contents", "substring", "value"]))]
     pub text: String,
 }
 

@@ -25,6 +25,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["Successfully created"]))]
+#[schemars(extend("x-other-names" = ["contains", "output", "stdout", "stdout_contains"]))]
 pub struct OutputContains(pub String);
 
 impl OutputContains {

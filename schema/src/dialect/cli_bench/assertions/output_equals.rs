@@ -24,6 +24,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["OK"]))]
+#[schemars(extend("x-other-names" = ["equals", "stdout_equals", "output_is"]))]
 pub struct OutputEquals(pub String);
 
 impl OutputEquals {

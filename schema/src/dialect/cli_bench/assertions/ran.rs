@@ -31,6 +31,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["git commit.*-m"]))]
+#[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
 pub struct Ran(pub Pattern);
 
 impl Ran {

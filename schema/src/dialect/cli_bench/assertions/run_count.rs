@@ -29,17 +29,21 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
     /// The regular expression that a command must match to be counted, read like that of `ran`.
     #[schemars(extend("examples" = ["docker pull"]))]
+    #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
     pub pattern: Pattern,
     /// The least number of commands that must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [1]))]
+    #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
     pub min: Option<f64>,
     /// The greatest number of commands that may match. `0` means the same as `not_ran`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [3]))]
+    #[schemars(extend("x-other-names" = ["at_most", "maximum"]))]
     pub max: Option<f64>,
 }
 

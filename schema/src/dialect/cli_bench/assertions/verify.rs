@@ -32,19 +32,23 @@ use crate::{
 /// In `a | b` only the exit code of `b` counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
 pub struct Verify {
     /// The shell command.
     #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
+    #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,
     /// A text that its standard output must contain. Upper and lower case count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["expected data"]))]
+    #[schemars(extend("x-other-names" = ["contains", "stdout_contains"]))]
     pub output_contains: Option<String>,
     /// The text that its standard output must be, white space at both ends aside.
     ///
     /// Beside `output_contains` both must hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["100"]))]
+    #[schemars(extend("x-other-names" = ["equals", "stdout_equals"]))]
     pub output_equals: Option<String>,
 }
 

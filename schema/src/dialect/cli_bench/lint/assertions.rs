@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use crate::{
     check::{pattern::EcmaPattern, text::trim},
     document::{NodeRef, Shape},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    edit,
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     validate::is_damaged,
 };
 
-use super::{super::assertions::Assertion, edits, patterns::is_literal};
+use super::{super::assertions::Assertion, patterns::is_literal};
 
 /// Everything about the list of one task.
 pub(super) fn lint(list: &Spot<'_>, problems: &mut Vec<Problem>) {
@@ -83,15 +84,9 @@ fn exit_code(item: &Spot<'_>, problems: &mut Vec<Problem>) {
             let message = format!("expected an integer for `exit_code`, found the string `{text}`");
             let mut problem = spot.problem(Code::WrongType, message).with_severity(Severity::Warning);
             problem = problem.with_note(format!("it counts as {number}")).with_help(&title);
-            if spot.is_own() {
-                let edit = Edit::new(spot.node.own_range(), number.to_string());
-                let is_same = number.to_string() == text.trim();
-                problem = problem.with_fix(if is_same {
-                    Fix::safe(title, vec![edit])
-                } else {
-                    Fix::guess(title, vec![edit])
-                });
-            }
+            let is_same = number.to_string() == text.trim();
+            let fix = if is_same { Fix::safe } else { Fix::guess };
+            problem.fixes.extend(spot.replaced(number.to_string()).map(|edits| fix(title, edits)));
             problems.push(problem);
             number as f64
         }
@@ -170,13 +165,9 @@ impl<'d> Assertions<'d, '_> {
             {
                 let message = format!("`min` ({least}) is greater than `max` ({most})");
                 let mut problem = clash(&min, &max, message, "the maximum").with_help("swap `min` and `max`");
-                if min.is_own() && max.is_own() {
-                    let edits = vec![
-                        Edit::new(min.node.own_range(), most.to_string()),
-                        Edit::new(max.node.own_range(), least.to_string()),
-                    ];
-                    problem = problem.with_fix(Fix::guess("swap `min` and `max`", edits));
-                }
+                let edits = min.replaced(most.to_string()).zip(max.replaced(least.to_string()));
+                let edits = edits.map(|(min, max)| [min, max].concat());
+                problem.fixes.extend(edits.map(|edits| Fix::guess("swap `min` and `max`", edits)));
                 problems.push(problem);
             }
         }
@@ -272,7 +263,7 @@ impl<'d> Assertions<'d, '_> {
             let sound = is_sound(item) && is_sound(first);
             let problem = item.head_problem(Code::Collision, "duplicate assertion").with_help("remove it");
             let mut problem = problem.with_related("first here", first.at.clone(), first.head());
-            problem.fixes.extend(edits::remove_repetition(list.node, index, sound));
+            problem.fixes.extend(remove_repetition(list.node, index, sound));
             problems.push(problem);
         }
     }
@@ -298,9 +289,8 @@ impl<'d> Assertions<'d, '_> {
         } else if count(&["exit_code", "verify"]) == 0 {
             let problem = list.head_problem(Code::NoExitCode, "no assertion checks whether the command succeeded");
             let mut problem = problem.with_help("add `exit_code: 0`");
-            if let Some(edit) = edits::insert_item(list.node, "exit_code: 0") {
-                problem = problem.with_fix(Fix::guess("add `exit_code: 0`", vec![edit]));
-            }
+            let edits = edit::item_at_front(list.node, "exit_code: 0");
+            problem.fixes.extend(edits.map(|edits| Fix::guess("add `exit_code: 0`", edits)));
             problems.push(problem);
         }
         let ran = self.texts("ran");
@@ -312,6 +302,15 @@ impl<'d> Assertions<'d, '_> {
             problems.push(problem.with_related("another command", ran[1].1.at.clone(), ran[1].1.range()));
         }
     }
+}
+
+/// The fix that removes an item that repeats another one. Unless `is_sound`, or where a comment goes along, a person decides.
+pub(super) fn remove_repetition(list: NodeRef<'_>, index: usize, is_sound: bool) -> Option<Fix> {
+    let edits = edit::remove_item(list, index)?;
+    let text = list.document().text();
+    let has_comment = edits.iter().any(|edit| text.byte_slice(edit.range.clone()).chars().any(|letter| letter == '#'));
+    let fix = if is_sound && !has_comment { Fix::safe } else { Fix::guess };
+    Some(fix("remove it", edits))
 }
 
 /// Writes down what an assertion says, for comparison. `None` where a part of it says nothing: it is empty, or an alias.

@@ -2,7 +2,7 @@
 
 use crate::{
     document::Scalar,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
     template::{Placeholder, placeholders},
 };
@@ -21,10 +21,7 @@ pub(super) fn lint(owner: &Spot<'_>, problems: &mut Vec<Problem>) {
                 let help = format!("write `{quoted}`");
                 let mut problem = value.problem(Code::WrongType, message).with_severity(Severity::Warning);
                 problem = problem.with_note("the value of an environment variable is a string").with_help(&help);
-                if value.is_own() {
-                    let edit = Edit::new(value.node.own_range(), quoted);
-                    problem = problem.with_fix(Fix::safe(help, vec![edit]));
-                }
+                problem.fixes.extend(value.replaced(quoted).map(|edits| Fix::safe(help, edits)));
                 problems.push(problem);
             }
             Some(Scalar::Text | Scalar::Timestamp) => lint_template(&value, problems),
@@ -56,9 +53,8 @@ pub(super) fn lint_name(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
     };
     let mut problem = spot.problem(Code::InvalidValue, message).with_severity(Severity::Warning);
     problem = problem.with_note("no value is masked").with_help(&help);
-    if is_plain(bare) && spot.is_own() {
-        let edit = Edit::new(spot.node.own_range(), crate::shape::scalar(bare));
-        problem = problem.with_fix(Fix::safe(help, vec![edit]));
+    if is_plain(bare) {
+        problem.fixes.extend(spot.replaced(crate::shape::scalar(bare)).map(|edits| Fix::safe(help, edits)));
     }
     problems.push(problem);
 }
@@ -75,9 +71,8 @@ pub(super) fn unknown_placeholder(spot: &Spot<'_>, found: &Placeholder<'_>) -> P
     .with_note("`{{workdir}}` is the only placeholder of cli-bench");
     if crate::words::nearest(found.name, ["workdir"]).is_some() {
         let help = "change it to `{{workdir}}`";
-        if spot.is_own() && problem.range.len() == found.text.len() {
-            problem.fixes.push(Fix::guess(help, vec![Edit::new(problem.range.clone(), "{{workdir}}")]));
-        }
+        let edits = spot.with_part(&problem.range, found.text, "{{workdir}}");
+        problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
         problem = problem.with_help(help);
     }
     problem
@@ -99,9 +94,8 @@ pub(super) fn lint_template(spot: &Spot<'_>, problems: &mut Vec<Problem>) {
         let mut problem = Problem::new(Code::MissingVariable, spot.at.clone(), range.clone(), message)
             .with_severity(Severity::Warning)
             .with_help(help);
-        if spot.is_own() && range.len() == written.len() {
-            problem = problem.with_fix(Fix::safe(help, vec![Edit::new(range, "{{workdir}}")]));
-        }
+        let edits = spot.with_part(&range, written, "{{workdir}}");
+        problem.fixes.extend(edits.map(|edits| Fix::safe(help, edits)));
         problems.push(problem);
     }
 }

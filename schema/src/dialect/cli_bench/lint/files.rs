@@ -6,7 +6,8 @@ use crate::{
     document::Pointer,
     files::{FileKind, Files, Lead},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
+    shape::scalar,
     spot::Spot,
     words::nearest_file,
 };
@@ -42,10 +43,7 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
             let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
             let help = format!("change it to `{name}`");
             let mut problem = entry.problem(Code::MissingFile, format!("`{path}` is a directory")).with_help(&help);
-            if entry.is_own() {
-                let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
-                problem = problem.with_fix(Fix::guess(help, vec![edit]));
-            }
+            problem.fixes.extend(entry.replaced(scalar(&name)).map(|edits| Fix::guess(help, edits)));
             problems.push(problem);
         }
         Target::NoMatch { cut: true } => {
@@ -86,11 +84,11 @@ pub(super) fn lint_entry(entry: &Spot<'_>, files: &dyn Files, problems: &mut Vec
             .with_severity(Severity::Warning)
             .with_note("it is valid on this machine only");
         problem.help = Some("write it relative to this file".to_owned());
-        if let (Ok(relative), true) = (normal, entry.is_own() && !leads_far) {
-            let name = format!("{SCHEME}{relative}");
-            let edit = Edit::new(entry.node.own_range(), crate::shape::show(&name.as_str().into()));
-            let help = format!("change it to `{name}`");
-            problem = problem.with_help(&help).with_fix(Fix::safe(help, vec![edit]));
+        if let (Ok(relative), false) = (normal, leads_far)
+            && let Some(edits) = entry.replaced(scalar(&format!("{SCHEME}{relative}")))
+        {
+            let help = format!("change it to `{SCHEME}{relative}`");
+            problem = problem.with_help(&help).with_fix(Fix::safe(help, edits));
         }
         problems.push(problem);
     }
@@ -211,11 +209,8 @@ fn missing(spot: &Spot<'_>, path: &str, normal: &str, files: &dyn Files, kind: F
     };
     let help = format!("change it to `{prefix}{near}`");
     let mut problem = spot.problem(Code::MissingFile, format!("`{path}` does not exist")).with_help(&help);
-    if spot.is_own() {
-        let name = format!("{scheme}{prefix}{near}");
-        let edit = Edit::new(spot.node.own_range(), crate::shape::show(&name.as_str().into()));
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    let edits = spot.replaced(scalar(&format!("{scheme}{prefix}{near}")));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     problem.fixes.extend(create());
     problem
 }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     document::Pointer,
-    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+    problem::{Code, Fix, Problem, Severity, Subject},
     spot::Spot,
 };
 
@@ -25,10 +25,8 @@ pub(super) fn lint_id(task: &Spot<'_>, problems: &mut Vec<Problem>) {
         .with_note("the id becomes a file name, and selects the task on the command line")
         .with_help("use letters, digits, `.`, `_` and `-`");
     let slug = slug(text);
-    if id.is_own() && !slug.is_empty() {
-        let edit = Edit::new(id.node.own_range(), crate::shape::scalar(&slug));
-        problem = problem.with_fix(Fix::guess(format!("change it to `{slug}`"), vec![edit]));
-    }
+    let edits = id.replaced(crate::shape::scalar(&slug)).filter(|_| !slug.is_empty());
+    problem.fixes.extend(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)));
     problems.push(problem);
 }
 

@@ -8,7 +8,7 @@ use crate::{
     check::pattern::{EcmaPattern, PatternErrorKind},
     document::Style,
     mask,
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     spot::Spot,
 };
 
@@ -50,14 +50,14 @@ fn lint_pattern(spot: &Spot<'_>, everything: (Code, &str), problems: &mut Vec<Pr
             let mut problem = spot.text_problem(Code::InvalidPattern, message).with_severity(severity);
             problem = problem.with_note("cli-bench falls back to a plain-text search");
             let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')');
-            if let Some(bare) = bare.filter(|bare| flags && spot.is_own() && !bare.is_empty() && !bare.contains('\n')) {
-                let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(bare).to_string());
-                problem = problem.with_help("remove the flags").with_fix(Fix::guess("remove the flags", vec![edit]));
-            } else if !flags && spot.is_own() && !pattern.contains('\n') {
-                let escaped = escaped(pattern);
-                let help = format!("escape it, `{escaped}`");
-                let edit = Edit::new(spot.node.own_range(), serde_json::Value::from(escaped).to_string());
-                problem = problem.with_help(&help).with_fix(Fix::guess(help, vec![edit]));
+            let quoted = |text: &str| serde_json::Value::from(text).to_string();
+            let change = match bare.filter(|bare| flags && !bare.is_empty() && !bare.contains('\n')) {
+                Some(bare) => Some(("remove the flags".to_owned(), quoted(bare))),
+                None if flags || pattern.contains('\n') => None,
+                None => Some((format!("escape it, `{}`", escaped(pattern)), quoted(&escaped(pattern)))),
+            };
+            if let Some((help, edits)) = change.and_then(|(help, words)| Some((help, spot.replaced(words)?))) {
+                problem = problem.with_help(&help).with_fix(Fix::guess(help, edits));
             }
             problems.push(problem);
         }
@@ -108,11 +108,10 @@ fn unescaped_dot(spot: &Spot<'_>, pattern: &str, problems: &mut Vec<Problem>) {
     let mut problem =
         Problem::new(Code::SuspiciousPattern, spot.at.clone(), range.clone(), message).with_severity(Severity::Hint);
     problem = problem.with_help("escape it, `\\.`");
-    if spot.is_own() && range.len() == name.len() {
-        let at = range.start + (dot.start() - whole.start());
-        let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\" } else { "\\" };
-        problem = problem.with_fix(Fix::guess("escape it, `\\.`", vec![Edit::new(at..at, sign)]));
-    }
+    let at = range.start + (dot.start() - whole.start());
+    let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\." } else { "\\." };
+    let edits = spot.with_part(&(at..at + 1), ".", sign).filter(|_| range.len() == name.len());
+    problem.fixes.extend(edits.map(|edits| Fix::guess("escape it, `\\.`", edits)));
     problems.push(problem);
 }
 
@@ -134,10 +133,9 @@ fn fixed_options(spot: &Spot<'_>, pattern: &str, problems: &mut Vec<Problem>) {
     let mut problem =
         Problem::new(Code::SuspiciousPattern, spot.at.clone(), range.clone(), message).with_severity(Severity::Hint);
     problem = problem.with_help(help);
-    if spot.is_own() && range.len() == first.len() {
-        let edit = Edit::new(range.start..range.start + 1, ".*");
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    let edits =
+        spot.with_part(&(range.start..range.start + 1), &first[..1], ".*").filter(|_| range.len() == first.len());
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     problems.push(problem);
 }
 

@@ -1,18 +1,14 @@
 //! Problems that the schema finds, in the words of this format and with its fixes.
 
 use crate::{
-    dialect::other_names,
     document::{NodeRef, Pointer, Shape},
+    edit,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity, Subject},
-    rewrite::moving,
-    validate::{Definition, split_into},
+    problem::{Code, Fix, Problem, Severity, Subject},
+    validate::Definition,
 };
 
-use super::{
-    super::{assertions::Assertion, task_files::SCHEME},
-    edits, slips,
-};
+use super::super::{assertions::Assertion, task_files::SCHEME};
 
 /// Keys that must be there; of all others an absent value counts as an absent key.
 const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run"];
@@ -22,8 +18,6 @@ const TASK: [&str; 3] = ["id", "intent", "assert"];
 
 /// Goes over what was found in one part. Pointers are relative to `node`.
 pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-    slips::lint(node, definition, problems);
-    other_names::lint(node, definition, problems);
     let (mut is_beside, mut strays) = (false, false);
     for problem in problems.iter_mut() {
         let parent = problem.at.parent().unwrap_or_default();
@@ -48,15 +42,7 @@ pub fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Prob
         } else if problem.subject == Some(Subject::GluedKey) {
             continue;
         } else if matches!(problem.code, Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
-            wrong_value(definition, &key, in_assert, found, problem);
-        }
-        // In braces, too, several assertions can be taken apart.
-        if problem.code == Code::ConflictingFields
-            && problem.fixes.is_empty()
-            && parent.last().is_some_and(|list| list == "assert")
-            && let Some(edits) = node.find(&problem.at).and_then(edits::split_item)
-        {
-            problem.fixes.push(Fix::safe(split_into(edits.len() + 1), edits));
+            wrong_value(definition, &key, mapping.filter(|_| in_assert), found, problem);
         }
     }
     // What is beside the place where it belongs is one problem.
@@ -77,21 +63,26 @@ fn short_form(name: &str, value: NodeRef<'_>, problem: &mut Problem) {
     let written = format!("{{ {field}: {}{more} }}", crate::shape::show(&text.into()));
     let title = format!("write `{written}`");
     problem.help = Some(title.clone());
-    let is_plain = value.alias().is_none() && value.anchor().is_none() && value.tag().is_none();
-    if !value.is_through_alias() && is_plain && !text.contains('\n') {
-        let edit = Edit::new(value.own_range(), written);
-        problem.fixes =
-            vec![if more.is_empty() { Fix::safe(title, vec![edit]) } else { Fix::guess(title, vec![edit]) }];
+    let is_plain = value.anchor().is_none() && value.tag().is_none() && !text.contains('\n');
+    if let Some(edits) = edit::replace(value, written).filter(|_| is_plain) {
+        problem.fixes = vec![if more.is_empty() { Fix::safe(title, edits) } else { Fix::guess(title, edits) }];
     }
 }
 
 /// A value that is not allowed where it is.
-fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option<NodeRef<'_>>, problem: &mut Problem) {
+fn wrong_value(
+    definition: Definition,
+    key: &str,
+    assertion: Option<NodeRef<'_>>,
+    found: Option<NodeRef<'_>>,
+    problem: &mut Problem,
+) {
     let Some(value) = found else { return };
+    let in_assert = assertion.is_some();
     let is_root = problem.at.is_root();
     let lacks_blanks = value.entries().any(|entry| entry.key.text().is_some_and(|key| key.starts_with('-')));
     if key == "assert" && value.shape() == Shape::Mapping && !lacks_blanks {
-        if let Some(edits) = edits::list_of_keys(value) {
+        if let Some(edits) = edit::items_of_keys(value) {
             let help = "make each assertion a list item";
             problem.help = Some(help.to_owned());
             problem.fixes = vec![Fix::safe(help, edits)];
@@ -114,11 +105,12 @@ fn wrong_value(definition: Definition, key: &str, in_assert: bool, found: Option
         }
     } else if in_assert && value.shape() == Shape::Sequence && Assertion::NAMES.contains(&key) {
         let help = format!("write an item `- {key}: …` for each");
-        if let Some(edit) = edits::one_item_each(value, key) {
+        let entry = assertion.and_then(|assertion| assertion.entry(key));
+        if let Some(edits) = entry.and_then(|entry| edit::one_item_each(value, entry.key)) {
             // Commands may be meant as choices, and an output equals one text only.
             let is_open = ["ran", "not_ran", "output_equals"].contains(&key);
             let fix = if is_open { Fix::suggestion } else { Fix::safe };
-            problem.fixes = vec![fix(help.clone(), vec![edit])];
+            problem.fixes = vec![fix(help.clone(), edits)];
         }
         problem.help = Some(help);
     } else if is_root && is_task(definition) && value.shape() == Shape::Scalar {
@@ -148,7 +140,7 @@ fn misplaced_assertion(mapping: Option<NodeRef<'_>>, key: &str, in_task: bool, p
         false => format!("move it under `assert` of a task, as an item `- {key}: …`"),
     };
     problem.note = Some("cli-bench checks only the items of `assert`".to_owned());
-    if let Some(edits) = mapping.filter(|_| in_task).and_then(|mapping| moving::into_list(mapping, key, "assert")) {
+    if let Some(edits) = mapping.filter(|_| in_task).and_then(|mapping| edit::into_list(mapping, key, "assert")) {
         problem.fixes.push(Fix::safe(&help, edits));
     }
     problem.help = Some(help);
@@ -176,15 +168,15 @@ fn wrong_entry(file: SpecFile, item: NodeRef<'_>, problem: &mut Problem) {
     problem.help = Some(help);
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
     let path = path_of(text);
-    if file == SpecFile::CliBench && is_path && !path.contains("://") && !item.resolved().is_through_alias() {
-        let name = format!("{SCHEME}{path}");
-        let edit = Edit::new(item.own_range(), crate::shape::show(&name.as_str().into()));
+    let name = format!("{SCHEME}{path}");
+    let edits = edit::replace_text(item, &name);
+    if let Some(edits) = edits.filter(|_| file == SpecFile::CliBench && is_path && !path.contains("://")) {
         let help = format!("change it to `{name}`");
         // One slash behind the scheme may begin an absolute path.
         let is_open =
             text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("file:/")) && !text[6..].starts_with('/');
         let fix = if is_open { Fix::guess } else { Fix::safe };
-        problem.fixes.push(fix(help.clone(), vec![edit]));
+        problem.fixes.push(fix(help.clone(), edits));
         problem.help = Some(help);
     }
 }

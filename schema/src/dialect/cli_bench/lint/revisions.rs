@@ -1,8 +1,9 @@
 //! What the revisions of the documentation say differently.
 
 use crate::{
-    dialect::Dialect,
+    json_schema::SpecFile,
     problem::{Code, Problem, Severity},
+    shape::Shape,
     spot::Spot,
 };
 
@@ -10,14 +11,14 @@ use crate::{
 pub(super) fn lint_root(root: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(modes) = root.get("help_modes") {
         let message = "later versions of cli-bench have no key `help_modes`";
-        let problem = Problem::upstream(Dialect::CliBench, modes.at.clone(), modes.head(), message);
+        let problem = Problem::new(Code::UpstreamDiffers, modes.at.clone(), modes.head(), message);
         problems.push(problem.with_note("they give a model the name of the program and the intent"));
     }
     let providers = root.get("providers");
     // Under another name, which is reported, they are there.
     let is_misspelt = |(key, _): &(String, Spot<'_>)| {
         crate::words::nearest(key, ["providers"]).is_some()
-            || crate::dialect::other_names::of("", key) == Some("providers")
+            || Shape::of(SpecFile::CliBench).field_called(key, None).is_some_and(|(field, _)| field.name == "providers")
     };
     if providers.is_none() && root.entries().iter().any(is_misspelt) {
         return;
@@ -35,9 +36,7 @@ pub(super) fn lint_task(task: &Spot<'_>, problems: &mut Vec<Problem>) {
         if let Some(field) = task.get(key) {
             let before = "the documentation of cli-bench has no such key for a task:";
             let problem = Problem::naming(Code::UpstreamDiffers, field.at.clone(), field.head(), before, key);
-            problems.push(
-                problem.with_severity(Dialect::CliBench.upstream_severity()).with_note("cli-bench may ignore it"),
-            );
+            problems.push(problem.with_note("cli-bench may ignore it"));
         }
     }
 }

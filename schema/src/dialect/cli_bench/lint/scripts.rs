@@ -1,10 +1,9 @@
 //! Models that are scripts: `scripted/NAME` plays a file beside the main file.
 
 use crate::{
-    dialect::Dialect,
     files::{FileKind, Files, Lead},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Problem, Severity},
+    problem::{Code, Fix, Problem, Severity},
     script,
     spot::Spot,
     words::Search,
@@ -17,7 +16,7 @@ pub(super) fn lint(model: &Spot<'_>, files: &dyn Files, problems: &mut Vec<Probl
     let Some(id) = model.text() else { return };
     let Some(path) = script::file_of(id).filter(|path| path.len() > script::ENDING.len()) else { return };
     let message = format!("cli-bench has no scripted models: `{id}`");
-    let upstream = Problem::upstream(Dialect::CliBench, model.at.clone(), model.range(), message);
+    let upstream = Problem::new(Code::UpstreamDiffers, model.at.clone(), model.range(), message);
     problems.push(upstream.only_with_compat().with_note("it takes the id for that of a model on the network"));
     // A document that was never saved has no files beside it.
     if files.root().as_os_str().is_empty() {
@@ -48,10 +47,7 @@ fn missing(model: &Spot<'_>, id: &str, path: &str, files: &dyn Files) -> Problem
     if let Some(near) = Search::default().nearest(id, known.iter().map(String::as_str)) {
         let help = format!("change it to `{near}`");
         problem = problem.with_help(&help);
-        if model.is_own() {
-            let edit = Edit::new(model.node.own_range(), crate::shape::scalar(near));
-            problem = problem.with_fix(Fix::guess(help, vec![edit]));
-        }
+        problem.fixes.extend(model.replaced(crate::shape::scalar(near)).map(|edits| Fix::guess(help, edits)));
     }
     problem.fixes.extend(new_file::creation(path, Template::Script, files));
     problem

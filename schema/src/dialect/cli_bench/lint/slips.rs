@@ -1,18 +1,17 @@
 //! Slips that break several rules of the schema at once: each is one problem, and is reported once.
 
 use crate::{
-    dialect::other_names,
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape},
+    edit,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem, Severity, by_item},
-    shape::{scalar, show},
+    problem::{Code, Fix, Problem, Severity, by_item},
+    shape::{self, scalar, show},
     validate::Definition,
     words::{all_of, is_negative, nearest, opposite_of, same_negation},
 };
 
 use super::{
     super::{assertions::Assertion, task_files::SCHEME},
-    edits,
     refine::path_of,
 };
 
@@ -23,8 +22,8 @@ const WHOLE: [(&str, &[&str]); 3] = [
     ("verify", &["run", "output_contains", "output_equals"]),
 ];
 
-/// Takes the place of what validation found. Pointers are relative to `node`.
-pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
+/// Reports slips in place of what validation found of them. Pointers are relative to `node`.
+pub(crate) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
     if problems.is_empty() {
         return;
     }
@@ -36,11 +35,12 @@ pub(super) fn lint(node: NodeRef<'_>, definition: Definition, problems: &mut Vec
                 return;
             }
             let at = Pointer::root().key("assert");
+            let whole = definition.shape();
             let mut known = by_item(&at, problems);
             for (index, item) in node.get("assert").into_iter().flat_map(NodeRef::items).enumerate() {
                 let Some(mut found) = known.remove(&index) else { continue };
                 if item.shape() == Shape::Mapping {
-                    assertion(item, &at.index(index), &mut found);
+                    assertion(item, &at.index(index), &whole, &mut found);
                 }
                 problems.append(&mut found);
             }
@@ -57,9 +57,12 @@ fn replace(at: &Pointer, problem: Problem, problems: &mut Vec<Problem>) {
     problems.push(problem);
 }
 
-fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
+fn assertion(item: NodeRef<'_>, at: &Pointer, task: &shape::Shape, problems: &mut Vec<Problem>) {
     let entries: Vec<EntryRef<'_>> = item.entries().collect();
-    if let Some(problem) = under_indented(item, &entries, at).or_else(|| tagged(item, &entries, at)) {
+    let names = task.below(at, None);
+    let called = |other: &str| names.as_ref()?.field_called(other, None).map(|(field, _)| field.name);
+    let tagged = || tagged(item, &entries, at, &names.as_ref()?.tags().collect::<Vec<_>>(), called);
+    if let Some(problem) = under_indented(item, &entries, at).or_else(tagged) {
         return replace(at, problem, problems);
     }
     let known = entries.iter().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
@@ -80,8 +83,8 @@ fn assertion(item: NodeRef<'_>, at: &Pointer, problems: &mut Vec<Problem>) {
         let spelling = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
         let is_spelt_otherwise = Assertion::NAMES.iter().any(|name| spelling(name) == spelling(&key));
         let denies = !has_negation && !is_spelt_otherwise && (is_negative(&key) || opposite.is_some());
-        if let Some(problem) = unknown.filter(|_| denies && other_names::of("Assertion", &key).is_none()) {
-            negated(&key, entry, problem);
+        if let Some(problem) = unknown.filter(|_| denies && called(&key).is_none()) {
+            negated(&key, item, entry, problem);
         }
     }
 }
@@ -107,27 +110,23 @@ fn under_indented(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> 
         [..] => format!("indent them more than `{name}`"),
     };
     let mut problem = Problem::new(Code::WrongType, at.key(name), owner.key.range(), message).with_help(&help);
-    if let Some(mut edits) = edits::indent_entries(item, name) {
-        // With the fields below it the name has a value.
-        let end = owner.key.own_range().end + 1;
-        if let Some(first) = edits.first_mut()
-            && let Some(between) = item.document().text().get_byte_slice(end..first.range.start)
-        {
-            first.text.insert_str(0, &String::from(between));
-            first.range.start = end;
-        }
-        problem = problem.with_fix(Fix::safe(help, edits));
-    }
+    problem.fixes.extend(edit::indent_entries(item).map(|edits| Fix::safe(help, edits)));
     Some(problem)
 }
 
 /// `- type: output_contains` with its value under another key, as in other formats.
-fn tagged(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<Problem> {
-    let tag = entries.iter().find(|entry| ["type", "kind", "assertion"].contains(&entry.key.key_text().as_str()))?;
+fn tagged(
+    item: NodeRef<'_>,
+    entries: &[EntryRef<'_>],
+    at: &Pointer,
+    tags: &[&str],
+    called: impl Fn(&str) -> Option<&'static str>,
+) -> Option<Problem> {
+    let tag = entries.iter().find(|entry| tags.contains(&entry.key.key_text().as_str()))?;
     let written = tag.value.as_str()?;
     let name = Assertion::NAMES.iter().copied().find(|name| *name == written);
     let name = name
-        .or_else(|| other_names::of("Assertion", written))
+        .or_else(|| called(written))
         .or_else(|| nearest(written, Assertion::NAMES.iter().copied()).filter(|_| !is_negative(written)))?;
     let key = tag.key.key_text();
     let rest: Vec<&EntryRef<'_>> = entries.iter().filter(|entry| entry.key.key_text() != key).collect();
@@ -164,13 +163,8 @@ fn tagged(item: NodeRef<'_>, entries: &[EntryRef<'_>], at: &Pointer) -> Option<P
         .with_severity(Severity::Error)
         .with_note("the type of an assertion is its key")
         .with_help(&help);
-    let place = |range: fn(&EntryRef<'_>) -> usize| entries.iter().map(range);
-    let start = place(|entry| entry.key.own_range().start).min()?;
-    let end = place(|entry| entry.value.own_range().end).max()?;
-    if let Some(value) = converted.as_deref().filter(|_| !item.resolved().is_through_alias()) {
-        let edit = Edit::new(start..end, format!("{name}: {value}"));
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    let edits = converted.and_then(|value| edit::replace_entries(item, &format!("{name}: {value}")));
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     Some(problem)
 }
 
@@ -189,11 +183,9 @@ fn exact_count(fields: NodeRef<'_>, at: &Pointer, problems: &mut [Problem]) {
         problem.help = Some(help.clone());
         problem.fixes.clear();
         let is_free = ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
-        if is_free && !fields.resolved().is_through_alias() && !entry.value.is_through_alias() {
-            let range = entry.key.own_range().start..entry.value.own_range().end;
-            let edit = edits::beside(fields, range, &[format!("min: {count}"), format!("max: {count}")]);
-            problem.fixes.extend(edit.map(|edit| Fix::guess(help, vec![edit])));
-        }
+        let both = [format!("min: {count}"), format!("max: {count}")];
+        let edits = edit::entry_in_place(fields, entry, &both).filter(|_| is_free);
+        problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     }
 }
 
@@ -204,7 +196,7 @@ const UNCHECKED: &str = "cli-bench ignores the key, so it checks nothing";
 const BY_COMMAND: &str = "use `verify` with a command that checks it";
 
 /// An assertion that says the opposite of one that exists: its name must not be "corrected" into that.
-fn negated(key: &str, entry: EntryRef<'_>, problem: &mut Problem) {
+fn negated(key: &str, mapping: NodeRef<'_>, entry: EntryRef<'_>, problem: &mut Problem) {
     problem.fixes.clear();
     let about = |words: &[&str]| words.iter().any(|word| key.to_lowercase().contains(word));
     let (what, help) = if about(&["file", "path", "exist"]) {
@@ -212,10 +204,9 @@ fn negated(key: &str, entry: EntryRef<'_>, problem: &mut Problem) {
         let command = format!("test ! -e {}", shell_word(path));
         let text = format!("verify: {{ run: {} }}", scalar(&command));
         let help = format!("write `{text}`");
-        if !entry.value.is_through_alias() && !path.contains('\n') && entry.value.as_str().is_some() {
-            let range = entry.key.own_range().start..entry.value.own_range().end;
-            problem.fixes.push(Fix::guess(&help, vec![Edit::new(range, text)]));
-        }
+        let is_path = !path.contains('\n') && entry.value.as_str().is_some();
+        let edits = edit::entry_in_place(mapping, entry, &[text]).filter(|_| is_path);
+        problem.fixes.extend(edits.map(|edits| Fix::guess(&help, edits)));
         ("no assertion that a file is absent", help)
     } else if about(&["error", "stderr"]) {
         ("no negative assertion about standard error", BY_COMMAND.to_owned())
@@ -247,10 +238,7 @@ fn file_mapping(item: NodeRef<'_>, problems: &mut Vec<Problem>) -> bool {
     let help = format!("write `{name}`");
     let message = "expected a task or the path of a task file, found a mapping with one key";
     let mut problem = Problem::new(Code::InvalidValue, Pointer::root(), range, message).with_help(&help);
-    if !item.resolved().is_through_alias() {
-        let edit = Edit::new(item.own_range(), show(&name.as_str().into()));
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    problem.fixes.extend(edit::replace_text(item, &name).map(|edits| Fix::guess(help, edits)));
     replace(&Pointer::root(), problem, problems);
     true
 }
@@ -275,7 +263,7 @@ fn tasks_by_name(root: NodeRef<'_>, problems: &mut [Problem]) {
     }
     let name = first.key.key_text();
     let help = format!("make each task a list item, as in `- id: {name}`");
-    if let Some(edits) = edits::items_with_ids(tasks) {
+    if let Some(edits) = edit::items_with_ids(tasks) {
         problem.fixes.push(Fix::guess(&help, edits));
     }
     problem.help = Some(help);
@@ -294,7 +282,7 @@ fn wrapped(root: NodeRef<'_>, problems: &mut Vec<Problem>) {
     let message = "expected a list of tasks, found a mapping";
     let mut problem = Problem::new(Code::WrongType, Pointer::root(), entry.key.range(), message).with_help(help);
     if root.entries().nth(1).is_none()
-        && let Some(edits) = edits::unwrap_list(entry)
+        && let Some(edits) = edit::unwrap_list(entry)
     {
         problem = problem.with_fix(Fix::safe(help, edits));
     }

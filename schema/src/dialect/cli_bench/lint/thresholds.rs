@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    problem::{Code, Edit, Fix, Problem, Severity},
+    edit,
+    problem::{Code, Fix, Problem, Severity},
     script::PREFIX,
     spot::Spot,
     validate::rename_title,
@@ -40,10 +41,7 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             let help = format!("write `{percent}`");
             let mut problem = limit.problem(Code::OutOfRange, message).with_severity(Severity::Warning);
             problem = problem.with_note("a threshold is a percentage from 0 to 100").with_help(&help);
-            if limit.is_own() {
-                let edit = Edit::new(limit.node.own_range(), percent);
-                problem = problem.with_fix(Fix::guess(help, vec![edit]));
-            }
+            problem.fixes.extend(limit.replaced(percent).map(|edits| Fix::guess(help, edits)));
             problems.push(problem);
         }
         if value == 0.0 {
@@ -79,9 +77,8 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
             let problem = mode.problem(Code::Collision, format!("duplicate mode `{name}`"));
             let problem = problem.with_note("the whole suite runs once in each mode").with_help("remove it");
             let mut problem = problem.with_related("first here", first.at.clone(), first.range());
-            if let Some(edit) = super::edits::remove_item(modes.node, index) {
-                problem = problem.with_fix(Fix::guess("remove it", vec![edit]));
-            }
+            let edits = edit::remove_item(modes.node, index);
+            problem.fixes.extend(edits.map(|edits| Fix::guess("remove it", edits)));
             problems.push(problem);
         }
     }
@@ -97,7 +94,7 @@ pub(super) fn lint_models(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         let problem = model.problem(Code::Collision, format!("duplicate model `{name}`"));
         let problem = problem.with_note("it runs once").with_help("remove it");
         let mut problem = problem.with_related("first here", first.at.clone(), first.range());
-        problem.fixes.extend(super::edits::remove_repetition(providers.node, index, true));
+        problem.fixes.extend(super::assertions::remove_repetition(providers.node, index, true));
         problems.push(problem);
     }
 }
@@ -109,11 +106,7 @@ fn unknown_model(name: &str, spot: &Spot<'_>, known: &[&str], near: Option<&str>
         Some(near) => problem = problem.with_help(rename_title(near)),
         None => problem.add_note(format!("`providers` has {}", all_of(known.iter().copied()))),
     }
-    match near.zip(spot.key).filter(|(_, key)| !key.is_through_alias() && key.alias().is_none()) {
-        Some((near, key)) => {
-            let edit = Edit::new(key.own_range(), crate::shape::scalar(near));
-            problem.with_fix(Fix::guess(rename_title(near), vec![edit]))
-        }
-        None => problem,
-    }
+    let fix = near.and_then(|near| Some(Fix::guess(rename_title(near), spot.renamed(near)?)));
+    problem.fixes.extend(fix);
+    problem
 }

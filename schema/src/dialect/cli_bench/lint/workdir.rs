@@ -2,7 +2,7 @@
 
 use crate::{
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Problem},
+    problem::{Code, Fix, Problem},
     shape::Shape,
     spot::Spot,
     validate::line_in_order,
@@ -24,13 +24,11 @@ pub(super) fn lint(root: &Spot<'_>, problems: &mut Vec<Problem>) {
         .head_problem(Code::SharedWorkdir, "all tasks share this directory")
         .with_note(format!("cli-bench runs up to {count} of them at once; speclens runs one after the other"))
         .with_help(help);
-    let edit = match &concurrency {
-        Some(spot) => spot.is_own().then(|| Edit::new(spot.node.own_range(), "1")),
+    let edits = match &concurrency {
+        Some(spot) => spot.replaced("1"),
         None => line_in_order(root.node, &Shape::of(SpecFile::CliBench), "concurrency", "concurrency: 1"),
     };
-    if let Some(edit) = edit {
-        problem = problem.with_fix(Fix::guess(help, vec![edit]));
-    }
+    problem.fixes.extend(edits.map(|edits| Fix::guess(help, edits)));
     if let Some(spot) = &concurrency {
         problem = problem.with_related("the number of tasks at once", spot.at.clone(), spot.range());
     }

@@ -174,3 +174,44 @@ fn a_card_says_all_about_a_key() {
         - `json`: As one JSON value; `schemaFile` says what it must look like."#]]
     .assert_eq(&format.docs);
 }
+
+#[test]
+fn key_is_offered_under_its_other_names_once_they_are_typed() {
+    let task = "//- /cli-bench.yaml\ntasks:\n  - id: a\n    ";
+    check_labels(
+        &format!("{task}pro$0\n"),
+        expect![
+            "prompt → intent intent assert setup max_turns difficulty category repeat env scaffold teardown timeout"
+        ],
+    );
+    check_choice(
+        &format!("{task}pro$0\n"),
+        "prompt → intent",
+        expect![[r#"
+        tasks:
+          - id: a
+            intent:·
+    "#]],
+    );
+    check_labels(
+        &format!("{task}assert:\n      - std$0\n"),
+        expect![
+            "stdout → output_contains stdout_contains → output_contains stdout_equals → output_equals stderr → error_contains stderr_contains → error_contains exit_code output_contains output_equals error_contains file_exists file_contains ran not_ran run_count verify"
+        ],
+    );
+    let test = "kindlm: 1\r\ntests:\r\n- name: a\r\n  ";
+    check_choice(
+        &format!("{test}ass$0\r\n"),
+        "assertions → expect",
+        expect![[r#"
+        kindlm: 1␍
+        tests:␍
+        - name: a␍
+          expect:␍
+        ····␍
+        ---
+        expect:
+        ··
+    "#]],
+    );
+}

@@ -450,3 +450,29 @@ fn scripted_models_that_exist_are_offered_as_providers() {
         found.iter().filter(|item| item.detail == "scripted model").map(|item| item.label.as_str()).collect();
     assert_eq!(found, ["scripted/careful", "scripted/deep/bold"]);
 }
+
+#[test]
+fn type_is_offered_under_its_other_names_once_they_are_typed() {
+    let scenario = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: a\n    then:\n      - type: ";
+    check_labels(
+        &format!("{scenario}tool_us$0\n"),
+        expect![
+            "tool_used → tool_was_called file_present file_absent gateway_healthy env_present artifact_exists artifact_contains artifact_absent_words artifact_matches_golden state_file gateway_response log_entry decision_routed_to tool_was_called tool_not_called delegation_occurred tool_not_permitted token_budget llm_call_count tool_sequence model_used delegation_path per_span_budget trace_token_budget trace_duration trace_cost no_span_errors tool_not_invoked llm_judge agent_identity_consistent"
+        ],
+    );
+    check_choice(
+        &format!("{scenario}env_s$0\n"),
+        "env_set → env_present",
+        expect![[r#"
+        scenarios:
+          - name: a
+            then:
+              - type: env_present
+                vars:
+                  -·
+        ---
+        env_present
+          vars: [${1:RESEND_API_KEY, ATTIO_API_KEY}]
+    "#]],
+    );
+}

@@ -1,0 +1,86 @@
+//! Finds shells in `PATH`. The system would try to execute a file in every directory of the list, for each command anew.
+
+use std::{
+    collections::HashMap,
+    ffi::{OsStr, OsString},
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use rustix::fs::{Access, access};
+
+/// Maximum number of programs that are remembered: a task may have a list of its own.
+const MAX_FOUND: usize = 64;
+
+/// What was found so far, by name and list.
+static FOUND: OnceLock<Mutex<HashMap<(String, OsString), PathBuf>>> = OnceLock::new();
+
+/// Returns where a program is. Where the list does not say so, this is its name, and the system reports what is wrong.
+pub(super) fn program(name: &str, list: Option<OsString>) -> PathBuf {
+    let Some(list) = list.filter(|_| !name.contains('/')) else { return name.into() };
+    let wanted = (name.to_owned(), list);
+    if let Some(known) = found().get(&wanted) {
+        return known.clone();
+    }
+    match search(name, &wanted.1) {
+        Some(path) => {
+            let mut found = found();
+            if found.len() >= MAX_FOUND {
+                found.clear();
+            }
+            found.insert(wanted, path.clone());
+            path
+        }
+        None => name.into(),
+    }
+}
+
+/// Forgets what was found: a program is not there any more.
+pub(super) fn forget() {
+    found().clear();
+}
+
+fn found() -> MutexGuard<'static, HashMap<(String, OsString), PathBuf>> {
+    FOUND.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first program of a name. A directory that is not absolute depends on where the command runs, so the search ends there.
+fn search(name: &str, list: &OsStr) -> Option<PathBuf> {
+    list.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| Path::new(OsStr::from_bytes(directory)))
+        .take_while(|directory| directory.is_absolute())
+        .map(|directory| directory.join(name))
+        .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use super::*;
+
+    #[test]
+    fn first_executable_of_the_list_is_found() {
+        let (first, second, third) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(first.path().join("tool"), "").unwrap();
+        for directory in [&second, &third] {
+            fs::write(directory.path().join("tool"), "").unwrap();
+            fs::set_permissions(directory.path().join("tool"), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let list = |entries: &[&Path]| Some(std::env::join_paths(entries).unwrap());
+        let all = list(&[Path::new("/nowhere"), first.path(), second.path(), third.path()]);
+        assert_eq!(program("tool", all.clone()), second.path().join("tool"));
+        assert_eq!(program("tool", list(&[third.path(), second.path()])), third.path().join("tool"));
+        // What depends on the directory of the command is left to the system, and so is what is not there.
+        let relative = list(&[Path::new("."), second.path()]);
+        for (name, list) in [("tool", relative), ("tool", None), ("other", all.clone()), ("./tool", all.clone())] {
+            assert_eq!(program(name, list), Path::new(name));
+        }
+        fs::remove_file(second.path().join("tool")).unwrap();
+        forget();
+        assert_eq!(program("tool", all), third.path().join("tool"));
+    }
+}

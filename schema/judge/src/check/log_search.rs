@@ -1,0 +1,220 @@
+//! A text or regular expression that is looked for in a log: in a text, or in a file that is too long to be held in memory.
+
+use super::pattern::{PatternError, PatternErrorKind, python::PythonPattern};
+use crate::evidence::{Capture, FileSearch, FoundText};
+
+/// Number of bytes that are searched at once.
+const BLOCK: usize = 1 << 20;
+
+/// Number of bytes that are searched again with the next block: what matches may be in several lines.
+const OVERLAP: usize = 16 << 10;
+
+/// Maximum number of bytes of a line that is searched as a whole.
+const MAX_LINE: usize = 4 << 20;
+
+/// Maximum number of bytes that are kept of what was found.
+const MAX_TEXT: usize = 16 << 10;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct LogSearch {
+    wanted: String,
+    compiled: Result<PythonPattern, PatternError>,
+}
+
+impl LogSearch {
+    /// Reads what is looked for: a regular expression of Python, of which the letters count, too.
+    pub fn new(wanted: &str) -> LogSearch {
+        LogSearch { wanted: wanted.to_owned(), compiled: PythonPattern::compile(wanted, true) }
+    }
+
+    /// The bytes of a place where it is, or why that cannot be said.
+    pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, String> {
+        if let Some(at) = text.find(&self.wanted) {
+            return Ok(Some((at, at + self.wanted.len())));
+        }
+        match &self.compiled {
+            Ok(compiled) => {
+                compiled.find(text).map_err(|_| "the search took too many steps: make the pattern simpler".to_owned())
+            }
+            // What is no expression is a text, and it was looked for.
+            Err(error) if error.kind == PatternErrorKind::Invalid => Ok(None),
+            Err(error) => Err(format!("the pattern cannot be searched for: {}", error.message)),
+        }
+    }
+
+    /// Whether it is about the ends of the whole text, which a part does not have.
+    fn is_about_ends(&self) -> bool {
+        self.compiled.is_ok() && ["\\A", "\\Z"].iter().any(|end| self.wanted.contains(end))
+    }
+}
+
+/// Looks for several things in a file that comes in pieces. What is in memory is a block and the longest line.
+#[derive(Debug)]
+pub struct FileScan {
+    searches: Vec<(LogSearch, FileSearch)>,
+    /// What was read and is not searched yet, or is searched again.
+    pending: Vec<u8>,
+    /// The number of lines before that.
+    lines: usize,
+    is_stopped: bool,
+}
+
+impl FileScan {
+    /// Begins to look for these.
+    pub fn new(wanted: &[String]) -> FileScan {
+        let search = |wanted: &String| {
+            let search = LogSearch::new(wanted);
+            let gap = search.is_about_ends().then(|| {
+                "the file is searched in parts, which is not possible with `\\A` and `\\Z` in the pattern".to_owned()
+            });
+            (search, FileSearch { pattern: wanted.clone(), gap, ..FileSearch::default() })
+        };
+        FileScan { searches: wanted.iter().map(search).collect(), pending: Vec::new(), lines: 0, is_stopped: false }
+    }
+
+    /// Whether the rest need not be read.
+    pub fn is_over(&self) -> bool {
+        self.is_stopped || self.searches.iter().all(|(_, search)| search.found.is_some())
+    }
+
+    /// Takes the next piece.
+    pub fn read(&mut self, piece: &[u8]) {
+        self.pending.extend_from_slice(piece);
+        if self.pending.len() < BLOCK {
+            return;
+        }
+        if let Some(last) = memchr::memrchr(b'\n', &self.pending) {
+            let end = last + 1;
+            let near = end.saturating_sub(OVERLAP);
+            let line = memchr::memrchr(b'\n', &self.pending[..near]).map(|newline| newline + 1);
+            let next = || memchr::memchr(b'\n', &self.pending[near..]).map(|newline| near + newline + 1);
+            let keep = line.or_else(|| next().filter(|_| end > MAX_LINE)).unwrap_or(0);
+            self.search(end, keep);
+            self.forget(keep);
+        }
+        if self.pending.len() > MAX_LINE {
+            let keep = self.pending.len() - OVERLAP;
+            self.search(self.pending.len(), keep);
+            self.forget(keep);
+            self.note(|line| format!("line {line} is too long to be searched as a whole"));
+        }
+    }
+
+    /// Reads no more, for a reason.
+    pub fn stop(&mut self, reason: impl Fn(usize) -> String) {
+        self.note(reason);
+        self.is_stopped = true;
+    }
+
+    /// Says why something that is not found yet may be there all the same.
+    fn note(&mut self, reason: impl Fn(usize) -> String) {
+        let line = self.lines + 1;
+        for (_, search) in self.searches.iter_mut().filter(|(_, search)| search.found.is_none()) {
+            search.gap.get_or_insert_with(|| reason(line));
+        }
+    }
+
+    /// Returns what was found, when everything was read.
+    pub fn end(mut self) -> Vec<FileSearch> {
+        self.search(self.pending.len(), usize::MAX);
+        let is_open = self.pending.last().is_some_and(|last| *last != b'\n');
+        let lines = self.lines + newlines(&self.pending) + usize::from(is_open);
+        self.searches.into_iter().map(|(_, search)| FileSearch { lines, ..search }).collect()
+    }
+
+    /// Searches what was read up to a place. What begins behind `again` is searched again, with more of what follows it.
+    fn search(&mut self, end: usize, again: usize) {
+        let text = String::from_utf8_lossy(&self.pending[..end]);
+        // Bytes that are no text are as long as the sign in their place at the most, so the place may only move down.
+        let again = if text.len() == end { again } else { usize::MAX };
+        for (wanted, search) in &mut self.searches {
+            if search.found.is_some() || wanted.is_about_ends() {
+                continue;
+            }
+            match wanted.find(&text) {
+                Ok(Some((start, _))) if start >= again => {}
+                Ok(Some(found)) => {
+                    // Where a line was too long, the others still count.
+                    search.gap = None;
+                    search.found = Some(lines_of(&text, found, self.lines));
+                }
+                Ok(None) => {}
+                Err(reason) => drop(search.gap.get_or_insert(reason)),
+            }
+        }
+    }
+
+    fn forget(&mut self, count: usize) {
+        self.lines += newlines(&self.pending[..count]);
+        self.pending.drain(..count);
+    }
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count()
+}
+
+/// The lines of a place in a text, which has so many lines before it.
+fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundText {
+    let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let to = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
+    let line = before + newlines(text[..start].as_bytes());
+    let (from, to) = if to - from <= MAX_TEXT { (from, to) } else { (start, end) };
+    let mut kept = Capture::whole(&text[from..to]);
+    kept.cut_to(MAX_TEXT);
+    FoundText { line, text: kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found of a text in pieces of a length.
+    fn scanned(text: &[u8], length: usize, wanted: &[&str]) -> Vec<FileSearch> {
+        let wanted: Vec<String> = wanted.iter().map(|it| (*it).to_owned()).collect();
+        let mut scan = FileScan::new(&wanted);
+        text.chunks(length).for_each(|piece| scan.read(piece));
+        scan.end()
+    }
+
+    fn place(search: &FileSearch) -> Option<(usize, &str)> {
+        search.found.as_ref().map(|found| (found.line, found.text.text.as_str()))
+    }
+
+    #[test]
+    fn line_is_found_wherever_the_pieces_end() {
+        let filler = "nothing to see here\n".repeat(120_000);
+        let text = format!("{filler}status: approved by Ada\nsigned\n{filler}last");
+        let wanted = ["approved", "^status: \\w+ by Ada$", "by Ada\nsigned", "refused", "^last$", "cost [5"];
+        for length in [4_096, 65_537, 1 << 20, text.len()] {
+            let found = scanned(text.as_bytes(), length, &wanted);
+            let line = Some((120_000, "status: approved by Ada"));
+            assert_eq!((place(&found[0]), place(&found[1])), (line, line), "{length}");
+            assert_eq!(place(&found[2]), Some((120_000, "status: approved by Ada\nsigned")), "{length}");
+            assert_eq!((&found[3].found, &found[3].gap, found[3].lines), (&None, &None, 240_003), "{length}");
+            assert_eq!(place(&found[4]), Some((240_002, "last")), "{length}");
+            assert_eq!((&found[5].found, &found[5].gap), (&None, &None), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_follows_decides_even_where_a_block_ends_in_between() {
+        // Wherever the first block ends, `open` is never followed by anything but `closed`.
+        let text = "open\nclosed\n".repeat(400_000);
+        let found = scanned(text.as_bytes(), 1_000, &["open\\n(?!closed)", "closed\\nclosed"]);
+        assert_eq!((place(&found[0]), place(&found[1])), (None, None));
+    }
+
+    #[test]
+    fn what_cannot_be_searched_in_parts_is_said() {
+        let mut text = b"first\n".to_vec();
+        text.resize(6 << 20, b'x');
+        text.extend_from_slice(b"\nlast \xff line\n");
+        let found = scanned(&text, 100_000, &["absent", "last . line", "^first", "\\Afirst"]);
+        assert_eq!(found[0].gap.as_deref(), Some("line 2 is too long to be searched as a whole"));
+        assert_eq!((place(&found[1]), &found[1].gap), (Some((2, "last \u{fffd} line")), &None));
+        assert_eq!(place(&found[2]), Some((0, "first")));
+        assert!(found[3].gap.as_ref().is_some_and(|gap| gap.contains("in parts")), "{found:?}");
+    }
+}

@@ -1,0 +1,193 @@
+//! Changes of a YAML text: one named operation on a node each. All fixes are made of them.
+//!
+//! The operations alone know how a text is laid out: which bytes are a node's own and which belong to the anchor behind an
+//! alias, brackets and block style, two things on one line, comments, both ways to indent a list, dashes, byte order marks.
+//! Each returns `None` where the layout does not allow the change. New lines end with `\n`; [`crate::cure::adapted`] gives them
+//! the line ends of the document.
+
+mod insert;
+mod lines;
+mod lists;
+mod moving;
+mod remove;
+mod reshape;
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::{
+    document::{NodeRef, Shape},
+    problem::Edit,
+    shape::scalar,
+};
+
+pub(crate) use insert::{
+    entries_behind, entry_at_front, entry_in_order, entry_in_place, item_at_end, item_at_front, lines_at_end,
+};
+pub(crate) use lists::{
+    as_items, as_list, indent_entries, items_of_keys, items_with_ids, one_item_each, only_item, out_of_brackets,
+    space_dashes_of_keys, space_dashes_of_lines, split_item, undashed, unwrap_list,
+};
+pub(crate) use moving::{below, below_as, beside, into_list, joined, to_top};
+pub(crate) use remove::{comment_entry, comment_out, remove_entry, remove_item};
+pub(crate) use reshape::{fill, mapping_of_item, quote_entry, replace_entries, replace_entry, split_key};
+
+/// Gives a key another name.
+pub(crate) fn rename_key(key: NodeRef<'_>, name: &str) -> Option<Vec<Edit>> {
+    (!key.is_through_alias()).then(|| vec![Edit::new(key.own_range(), scalar(name))])
+}
+
+/// Puts other words in place of a value that is written on one line.
+pub(crate) fn replace(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
+    Some(vec![Edit::new(one_line(value)?, words)])
+}
+
+/// Puts a value in place of one that is written on one line, in the quotes that it needs.
+pub(crate) fn replace_text(value: NodeRef<'_>, text: &str) -> Option<Vec<Edit>> {
+    replace(value, scalar(text))
+}
+
+/// Puts other words in place of a part of a text. `None` where the bytes of `range` are not the part, because the text is not
+/// written as it reads.
+pub(crate) fn replace_part(
+    text: NodeRef<'_>,
+    range: Range<usize>,
+    part: &str,
+    words: impl Into<String>,
+) -> Option<Vec<Edit>> {
+    let is_part = can_change_value(text) && source(text, range.clone())? == part;
+    is_part.then(|| vec![Edit::new(range, words)])
+}
+
+/// Puts the text of a scalar in quotes.
+pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
+    let quoted = Value::from(value.text()?).to_string();
+    can_change_value(value).then(|| vec![Edit::new(value.own_range(), quoted)])
+}
+
+/// Puts each of two values on one line in place of the other.
+pub(crate) fn swap(one: NodeRef<'_>, other: NodeRef<'_>) -> Option<Vec<Edit>> {
+    Some(sorted([replace(one, words(other)?)?, replace(other, words(one)?)?].concat()))
+}
+
+/// The words of a value on one line, as they are written.
+pub(crate) fn words(value: NodeRef<'_>) -> Option<String> {
+    source(value, one_line(value)?)
+}
+
+/// The words of a value on one line, as they can be written in brackets: there a plain text ends at a comma.
+pub(crate) fn words_in_brackets(value: NodeRef<'_>) -> Option<String> {
+    let words = words(value)?;
+    Some(match value.text() {
+        Some(text) if words.contains([',', '[', ']', '{', '}', '#']) => Value::from(text).to_string(),
+        _ => words,
+    })
+}
+
+/// The bytes of a value that is written on one line, where they are its own.
+pub(crate) fn one_line(value: NodeRef<'_>) -> Option<Range<usize>> {
+    let range = value.own_range();
+    (!range.is_empty() && is_on_one_line(value, &range) && can_change_value(value)).then_some(range)
+}
+
+/// Whether a change of the bytes of a node changes this node: they are not those of an anchor elsewhere.
+pub(crate) fn is_own(node: NodeRef<'_>) -> bool {
+    !node.resolved().is_through_alias()
+}
+
+/// Whether nothing but blanks is before a node on its line.
+pub(crate) fn begins_its_line(node: NodeRef<'_>) -> bool {
+    margin(node, node.own_range().start).is_some_and(|before| before.trim().is_empty())
+}
+
+/// Whether a collection is written with brackets or braces.
+pub(crate) fn is_flow(node: NodeRef<'_>) -> bool {
+    let own = node.own_range();
+    let written = source(node, own.start..own.end.min(own.start + 512)).unwrap_or_default();
+    let mut rest = written.trim_start();
+    while rest.starts_with(['&', '!']) {
+        rest = rest.find(char::is_whitespace).map_or("", |at| rest[at..].trim_start());
+    }
+    rest.starts_with(['[', '{'])
+}
+
+/// Whether a node has an anchor, or something below it has: it may be used elsewhere.
+pub(crate) fn has_anchor(node: NodeRef<'_>) -> bool {
+    node.alias().is_none()
+        && (node.anchor().is_some()
+            || node.entries().any(|entry| has_anchor(entry.key) || has_anchor(entry.value))
+            || node.items().any(has_anchor))
+}
+
+/// Whether something below a node has an anchor or is an alias: neither may change its place.
+fn has_names(node: NodeRef<'_>) -> bool {
+    is_marked(node)
+        || node.entries().any(|entry| has_names(entry.key) || has_names(entry.value))
+        || node.items().any(has_names)
+}
+
+/// Whether a node has an anchor or is an alias, which an edit of what it is made of would lose.
+fn is_marked(node: NodeRef<'_>) -> bool {
+    node.alias().is_some() || node.anchor().is_some()
+}
+
+/// Whether a change of the bytes of a value changes nothing else, and leaves its anchor.
+fn can_change_value(value: NodeRef<'_>) -> bool {
+    is_own(value) && value.alias().is_none()
+}
+
+/// Whether the bytes of a collection are its own, and nobody else's.
+fn can_change(collection: NodeRef<'_>) -> bool {
+    !collection.is_through_alias() && !is_marked(collection)
+}
+
+fn is_on_one_line(node: NodeRef<'_>, range: &Range<usize>) -> bool {
+    let text = node.document().text();
+    text.byte_to_line(range.start) == text.byte_to_line(range.end)
+}
+
+fn source(node: NodeRef<'_>, range: Range<usize>) -> Option<String> {
+    node.document().text().get_byte_slice(range).map(String::from)
+}
+
+/// Where the line of a byte begins.
+fn line_start(node: NodeRef<'_>, at: usize) -> usize {
+    let text = node.document().text();
+    text.line_to_byte(text.byte_to_line(at))
+}
+
+/// The text between the beginning of a line and a byte of it, without a byte order mark.
+fn margin(node: NodeRef<'_>, at: usize) -> Option<String> {
+    let before = source(node, line_start(node, at)..at)?;
+    Some(before.trim_start_matches('\u{feff}').to_owned())
+}
+
+/// Where the last thing of a node ends. What a reader counts to a block may reach over blank lines and comments.
+fn end_of(node: NodeRef<'_>) -> usize {
+    if node.alias().is_some() {
+        return node.range().end;
+    }
+    let own = node.own_range();
+    if !is_flow(node) {
+        let last = match node.shape() {
+            Shape::Mapping => node.entries().last().map(|entry| end_of(entry.value).max(entry.key.own_range().end)),
+            Shape::Sequence => node.items().last().map(end_of),
+            Shape::Scalar | Shape::Dangling => None,
+        };
+        if let Some(last) = last {
+            return last;
+        }
+    }
+    let written = source(node, own.clone()).unwrap_or_default();
+    own.start + written.trim_end().len()
+}
+
+/// The edits in the order of the text.
+fn sorted(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|edit| edit.range.start);
+    edits
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! New entries and items, in the layout of those that are there.
+
+use crate::{
+    document::{EntryRef, NodeRef, Shape},
+    problem::Edit,
+};
+
+use super::{
+    can_change, end_of, is_flow, is_marked, is_own,
+    lines::{self, dash_of, end_of_entry, indent_of, indented, keeps_blank_lines},
+};
+
+/// Puts new entries behind one of a mapping, each of them one line.
+pub(crate) fn entries_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    if new.is_empty() || !is_own(mapping) || entry.key.is_through_alias() {
+        return None;
+    }
+    if is_flow(mapping) {
+        let end = end_of_entry(entry);
+        let words: String = new.iter().map(|line| format!(", {line}")).collect();
+        return Some(vec![Edit::new(end..end, words)]);
+    }
+    let place = lines::entry(mapping, entry).filter(|_| !keeps_blank_lines(entry.value))?;
+    let end = place.range.end;
+    Some(vec![Edit::new(end..end, format!("\n{}", indented(new, place.column())))])
+}
+
+/// Puts a new entry before the others of a mapping. What takes several lines needs block style.
+pub(crate) fn entry_at_front(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    if !is_own(mapping) {
+        return None;
+    }
+    let Some(first) = mapping.entries().next() else {
+        return Some(vec![Edit::new(mapping.own_range(), format!("{{ {line} }}"))]);
+    };
+    let at = first.key.own_range().start;
+    if is_flow(mapping) {
+        return (!line.contains('\n')).then(|| vec![Edit::new(at..at, format!("{line}, "))]);
+    }
+    let indent = indent_of(mapping, at)?;
+    let text = line.replace('\n', &format!("\n{indent}"));
+    Some(vec![Edit::new(at..at, format!("{text}\n{indent}"))])
+}
+
+/// Puts a new entry into a mapping: behind the last of those that are before its key in `order`.
+pub(crate) fn entry_in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    let place = |key: &str| order.iter().position(|known| *known == key);
+    let own = place(key);
+    let is_later = |entry: &EntryRef<'_>| place(&entry.key.key_text()).is_some_and(|it| Some(it) > own);
+    // Where the keys are in another order, the new one comes before the first that follows it.
+    let last = mapping.entries().filter(|entry| !entry.is_merge()).take_while(|entry| !is_later(entry)).last();
+    last.and_then(|entry| entries_behind(mapping, entry, &[line.to_owned()])).or_else(|| entry_at_front(mapping, line))
+}
+
+/// Puts several entries in place of one that is written on one line.
+pub(crate) fn entry_in_place(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    let range = entry.key.own_range().start..end_of_entry(entry);
+    if !is_own(mapping) || entry.key.is_through_alias() || entry.value.is_through_alias() {
+        return None;
+    }
+    if is_flow(mapping) {
+        return Some(vec![Edit::new(range, new.join(", "))]);
+    }
+    let indent = indent_of(mapping, range.start)?;
+    Some(vec![Edit::new(range, new.join(&format!("\n{indent}")))])
+}
+
+/// Puts an item before the first one of a list. `words` are a mapping that fits on a line.
+pub(crate) fn item_at_front(list: NodeRef<'_>, words: &str) -> Option<Vec<Edit>> {
+    let list = list.resolved();
+    if !is_own(list) || list.shape() != Shape::Sequence {
+        return None;
+    }
+    let first = list.items().next().filter(|first| !is_marked(*first) && !first.is_through_alias())?;
+    let at = first.own_range().start;
+    let text = match dash_of(first) {
+        Some(dash) => format!("{words}\n{dash}"),
+        None => is_flow(list).then(|| format!("{{ {words} }}, "))?,
+    };
+    Some(vec![Edit::new(at..at, text)])
+}
+
+/// Puts an item, in its lines from the dash on, behind the others of a list in block style.
+pub(crate) fn lines_at_end(list: NodeRef<'_>, lines: &[String]) -> Option<Vec<Edit>> {
+    let last = list.items().last().filter(|last| !keeps_blank_lines(*last) && can_change(list) && !is_flow(list))?;
+    let place = lines::item(list, last)?;
+    let end = place.range.end;
+    Some(vec![Edit::new(end..end, format!("\n{}", indented(lines, place.column())))])
+}
+
+/// Puts a word behind the items of a list.
+pub(crate) fn item_at_end(list: NodeRef<'_>, word: &str) -> Option<Vec<Edit>> {
+    if !is_flow(list) {
+        return lines_at_end(list, &[format!("- {word}")]);
+    }
+    if !can_change(list) {
+        return None;
+    }
+    Some(vec![match list.items().last() {
+        Some(last) => Edit::new(end_of(last)..end_of(last), format!(", {word}")),
+        None => Edit::new(list.own_range(), format!("[{word}]")),
+    }])
+}

@@ -1,0 +1,301 @@
+//! Entries that move to where they belong, with everything below them and the comments behind them.
+
+use std::ops::Range;
+
+use crate::{
+    document::{EntryRef, NodeRef, Shape, Style},
+    problem::Edit,
+    shape::scalar,
+};
+
+use super::{
+    can_change, end_of, has_names,
+    insert::lines_at_end,
+    is_flow, line_start,
+    lines::{self, as_item, column_of, end_of_entry, end_of_line, indented, keeps_blank_lines, next_line},
+    remove_entry, sorted, source,
+};
+
+/// Where an entry goes.
+#[derive(Clone, Copy)]
+enum Home<'d> {
+    /// Behind the other entries of the mapping under a key.
+    Mapping(EntryRef<'d>),
+    /// Below a key that has no value yet.
+    Empty(EntryRef<'d>),
+    /// Below a key that takes its place.
+    New(&'d str),
+    /// A new item of the list under a key.
+    Item(EntryRef<'d>),
+    /// An item of a list below a key that takes its place.
+    NewItem(&'d str),
+    /// Into a mapping around the one that has it, behind the entry that holds it.
+    Behind(EntryRef<'d>),
+    /// The same, before that entry.
+    Before(EntryRef<'d>),
+}
+
+/// An entry, as it is taken out.
+struct Cut {
+    /// Its bytes: in block style whole lines, without what is before its key.
+    range: Range<usize>,
+    /// The column of its key.
+    column: usize,
+    /// Its lines, as if they began a line of their own.
+    lines: Vec<String>,
+    /// The same for a mapping in braces, where it fits in one.
+    words: Option<String>,
+}
+
+impl Cut {
+    /// Gives the key another name, with which the entry begins.
+    fn rename(&mut self, key: NodeRef<'_>, name: &str) -> Option<()> {
+        let length = key.own_range().len();
+        for line in self.lines.first_mut().into_iter().chain(&mut self.words) {
+            let rest = line.get(length..)?;
+            *line = format!("{}{rest}", scalar(name));
+        }
+        Some(())
+    }
+}
+
+/// [`below`] under another name. Only for a `child` that is there.
+pub(crate) fn below_as(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
+    mapping.get(child)?;
+    below_named(mapping, key, child, name)
+}
+
+/// Puts an entry below `child`, a key of the same mapping, which is made where it is not there. `None` where the key is there
+/// already: one of the two would have to go.
+pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
+    below_named(mapping, key, child, key)
+}
+
+fn below_named(mapping: NodeRef<'_>, key: &str, child: &str, name: &str) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    let home = match mapping.entry(child) {
+        None => Home::New(child),
+        Some(entry) if entry.key.is_through_alias() => return None,
+        Some(entry) if entry.value.is_null() && entry.value.own_range().is_empty() => Home::Empty(entry),
+        Some(entry) if entry.value.shape() == Shape::Mapping && entry.value.entry(name).is_none() => {
+            Home::Mapping(entry)
+        }
+        Some(_) => return None,
+    };
+    place(mapping, key, name, home)
+}
+
+/// Makes an entry an item of the list under `child`, a key of the same mapping, which is made where it is not there.
+pub(crate) fn into_list(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Vec<Edit>> {
+    let mapping = mapping.resolved();
+    let home = match mapping.entry(child) {
+        None => Home::NewItem(child),
+        Some(entry) if !entry.key.is_through_alias() && entry.value.shape() == Shape::Sequence => Home::Item(entry),
+        Some(_) => return None,
+    };
+    place(mapping, key, key, home)
+}
+
+/// Puts an entry into the mapping `outer`, where `holder` is the key below which the entry is now.
+pub(crate) fn beside(from: NodeRef<'_>, key: &str, outer: NodeRef<'_>, holder: &str) -> Option<Vec<Edit>> {
+    let outer = outer.resolved();
+    let holder = outer.entry(holder).filter(|_| can_change(outer) && outer.entry(key).is_none())?;
+    place(from.resolved(), key, key, Home::Behind(holder))
+}
+
+/// Puts an entry at the top level, before `holder`, the key below which it is now.
+pub(crate) fn to_top(from: NodeRef<'_>, key: &str, root: NodeRef<'_>, holder: &str) -> Option<Vec<Edit>> {
+    let holder = root.entry(holder).filter(|_| can_change(root) && root.entry(key).is_none())?;
+    place(from.resolved(), key, key, Home::Before(holder))
+}
+
+/// Moves an entry, under the name that its key has there.
+fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec<Edit>> {
+    let mut same = from.entries().filter(|entry| entry.key.key_text() == key);
+    let entry = same.next().filter(|_| same.next().is_none())?;
+    if from.is_through_alias() || entry.key.is_through_alias() || has_names(entry.value) {
+        return None;
+    }
+    let mut cut = if is_flow(from) { cut_from_braces(entry)? } else { cut_lines(from, entry)? };
+    if name != key {
+        cut.rename(entry.key, name)?;
+    }
+    let added = match home {
+        Home::New(child) if is_flow(from) => {
+            return Some(vec![Edit::new(cut.range.clone(), format!("{child}: {{ {} }}", cut.words?))]);
+        }
+        Home::New(child) => {
+            let text = format!("{child}:\n{}", indented(&cut.lines, cut.column + 2));
+            return Some(vec![Edit::new(cut.range.clone(), text)]);
+        }
+        Home::Mapping(holder) | Home::Item(holder) if !can_change(holder.value) => return None,
+        Home::Mapping(holder) if is_flow(holder.value) => match (&cut.words, holder.value.entries().last()) {
+            (Some(words), None) => Edit::new(holder.value.own_range(), format!("{{ {words} }}")),
+            (Some(words), Some(last)) => {
+                let end = end_of_entry(last);
+                Edit::new(end..end, format!(", {words}"))
+            }
+            (None, _) => unfolded(holder, &cut.lines)?,
+        },
+        Home::Mapping(holder) => {
+            let mapping = holder.value;
+            let (first, last) = (mapping.entries().next()?, mapping.entries().last()?);
+            let column = column_of(first.key)?;
+            let end = lines::entry(mapping, last).filter(|_| !keeps_blank_lines(last.value))?.range.end;
+            Edit::new(end..end, format!("\n{}", indented(&cut.lines, column)))
+        }
+        Home::NewItem(child) if is_flow(from) => {
+            return Some(vec![Edit::new(cut.range.clone(), format!("{child}: [{{ {} }}]", cut.words?))]);
+        }
+        Home::NewItem(child) => {
+            let text = format!("{child}:\n{}", indented(&as_item(&cut.lines), cut.column + 2));
+            return Some(vec![Edit::new(cut.range.clone(), text)]);
+        }
+        Home::Item(holder) if is_flow(holder.value) => match (&cut.words, holder.value.items().last()) {
+            (Some(words), None) => Edit::new(holder.value.own_range(), format!("[{{ {words} }}]")),
+            (Some(words), Some(last)) => Edit::new(end_of(last)..end_of(last), format!(", {{ {words} }}")),
+            (None, _) => unfolded(holder, &as_item(&cut.lines))?,
+        },
+        Home::Item(holder) => lines_at_end(holder.value, &as_item(&cut.lines))?.pop()?,
+        Home::Empty(holder) => {
+            let column = column_of(holder.key)?;
+            let end = end_of_line(from, holder.key.own_range().start)?;
+            Edit::new(end..end, format!("\n{}", indented(&cut.lines, column + 2)))
+        }
+        Home::Behind(holder) => {
+            let column = column_of(holder.key)?;
+            let end = end_of_lines(holder)?;
+            if keeps_blank_lines(holder.value) {
+                return None;
+            }
+            // The last entry of what holds it moves to the left, in its place.
+            if end == cut.range.end && !is_flow(from) {
+                let start = line_start(from, cut.range.start);
+                let margin = source(from, start..cut.range.start)?;
+                if margin.contains('-') || from.entries().nth(1).is_none() {
+                    return None;
+                }
+                return Some(vec![Edit::new(start..end, indented(&cut.lines, column))]);
+            }
+            Edit::new(end..end, format!("\n{}", indented(&cut.lines, column)))
+        }
+        Home::Before(holder) => {
+            if column_of(holder.key)? != 0 {
+                return None;
+            }
+            let at = above_comments(holder.key);
+            Edit::new(at..at, format!("{}\n", indented(&cut.lines, 0)))
+        }
+    };
+    let mut edits = remove_entry(from, entry)?;
+    edits.push(added);
+    Some(sorted(edits))
+}
+
+/// The edit that writes what is in brackets on one line over several lines, with more behind it.
+fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
+    let column = column_of(holder.key)?;
+    let list = holder.value;
+    let range = holder.key.own_range().end..end_of(list);
+    let text = list.document().text();
+    let written = source(list, range.clone())?;
+    let behind = source(list, range.end..end_of_lines(holder)?)?;
+    // Only the colon is before the bracket.
+    if written.contains(['\n', '\r'])
+        || !behind.trim().is_empty()
+        || !written.trim_start_matches(':').trim_start().starts_with(['[', '{'])
+    {
+        return None;
+    }
+    let words = |range: Range<usize>| text.get_byte_slice(range).map(String::from);
+    let mut lines: Vec<String> = match list.shape() {
+        Shape::Mapping => list
+            .entries()
+            .map(|entry| words(entry.key.own_range().start..end_of_entry(entry)))
+            .collect::<Option<_>>()?,
+        Shape::Sequence => list
+            .items()
+            .map(|item| Some(format!("- {}", words(item.own_range().start..end_of(item))?)))
+            .collect::<Option<_>>()?,
+        Shape::Scalar | Shape::Dangling => return None,
+    };
+    if list.items().any(|item| item.anchor().is_some() || item.alias().is_some()) {
+        return None;
+    }
+    lines.extend(more.iter().cloned());
+    Some(Edit::new(range, format!(":\n{}", indented(&lines, column + 2))))
+}
+
+/// Where the last line of an entry ends, behind which there is nothing but a comment.
+fn end_of_lines(entry: EntryRef<'_>) -> Option<usize> {
+    let end = end_of_entry(entry);
+    let stop = end_of_line(entry.key, end)?;
+    let behind = source(entry.key, end..stop)?;
+    let behind = behind.trim_start();
+    (behind.is_empty() || behind.starts_with('#')).then_some(stop)
+}
+
+/// Joins a list to the one right before it, which is under another key: the line of the second key goes.
+pub(crate) fn joined(mapping: NodeRef<'_>, first: EntryRef<'_>, second: EntryRef<'_>) -> Option<Vec<Edit>> {
+    let (one, other) = (lines::entry(mapping, first)?, lines::entry(mapping, second)?);
+    let start = |list: EntryRef<'_>| lines::item(list.value, list.value.items().next()?);
+    let (above, below) = (start(first)?, start(second)?);
+    let between = source(mapping, one.range.end..other.range.start)?;
+    let next = next_line(mapping, other.range.start);
+    let key = source(mapping, second.key.own_range().end..next)?;
+    let is_together = above.before == below.before && between.trim().is_empty() && key.trim() == ":";
+    (is_together && below.range.start >= next)
+        .then(|| vec![Edit::new(line_start(mapping, other.range.start)..next, "")])
+}
+
+fn cut_lines(from: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Cut> {
+    if keeps_blank_lines(entry.value) {
+        return None;
+    }
+    let lines = lines::entry(from, entry)?;
+    let column = lines.column();
+    let written = source(from, lines.range.clone())?;
+    // What goes on at the column of its key would no longer belong to it further right.
+    let must_be_deeper = entry.value.scalar().is_some() || is_flow(entry.value);
+    let mut all = Vec::new();
+    for (index, line) in written.lines().enumerate() {
+        let blanks = line.bytes().take_while(|byte| *byte == b' ').count();
+        let content = &line[blanks..];
+        let is_outside = content.starts_with('#') && blanks < column;
+        if index == 0 || content.is_empty() || is_outside {
+            all.push(content.to_owned());
+        } else if blanks < column || must_be_deeper && blanks == column {
+            return None;
+        } else {
+            all.push(line[column..].to_owned());
+        }
+    }
+    let words = match all.as_slice() {
+        [only] => {
+            let written = source(from, entry.key.own_range().start..end_of_entry(entry))?;
+            let plain = entry.value.style() == Some(Style::Plain);
+            let fits = !plain || !entry.value.text().is_some_and(|text| text.contains([',', '[', ']', '{', '}']));
+            (fits && written.len() == only.trim_end().len()).then_some(written)
+        }
+        _ => None,
+    };
+    Some(Cut { range: lines.range, column, lines: all, words })
+}
+
+fn cut_from_braces(entry: EntryRef<'_>) -> Option<Cut> {
+    let range = entry.key.own_range().start..end_of_entry(entry);
+    let words = source(entry.key, range.clone()).filter(|words| !words.contains(['\n', '\r']))?;
+    Some(Cut { range, column: 0, lines: vec![words.clone()], words: Some(words) })
+}
+
+/// The beginning of the line of a key, or of the comments right above it; those at the head of a file are about the
+/// file.
+fn above_comments(key: NodeRef<'_>) -> usize {
+    let text = key.document().text();
+    let line = text.byte_to_line(key.own_range().start);
+    let comment = |line: usize| String::from(text.line(line)).trim_start_matches('\u{feff}').starts_with('#');
+    let first = (0..line).rev().take_while(|line| comment(*line)).last().unwrap_or(line);
+    let at = text.line_to_byte(if first == 0 { line } else { first });
+    // A byte order mark stays at the beginning.
+    if at == 0 { key.own_range().start } else { at }
+}

@@ -1,0 +1,106 @@
+//! Fixes that look at more than the node that is wrong: at its twin, or at the whole file.
+
+use std::ops::Range;
+
+use crate::{
+    document::{EntryRef, NodeRef, Pointer},
+    edit,
+    problem::{Code, Edit, Fix, Problem, Severity, Subject},
+};
+
+/// The fixes of a duplicate key.
+pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &Range<usize>) -> Vec<Fix> {
+    let at = |place: &Range<usize>| mapping.entries().find(|entry| entry.key.range() == *place);
+    let (Some(second), Some(first)) = (at(range), at(first)) else { return Vec::new() };
+    let value = |node: NodeRef<'_>| node.to_value().ok();
+    if edit::has_anchor(second.value) || edit::has_anchor(first.value) {
+        return Vec::new();
+    }
+    if value(second.value).is_some() && value(second.value) == value(first.value) {
+        let Some(edits) = edit::remove_entry(mapping, second) else { return Vec::new() };
+        let source = |range: Range<usize>| mapping.document().text().get_byte_slice(range).map(String::from);
+        // A comment may hold the other value, and one without its quotes reads as no value at all.
+        let is_bare = |edit: &Edit| source(edit.range.clone()).is_some_and(|removed| !removed.contains('#'));
+        let has_comment = !edits.iter().all(is_bare);
+        let written = |entry: EntryRef<'_>| source(entry.value.own_range());
+        let is_text = first.value.as_str().is_some() && second.value.as_str().is_some();
+        let is_same = is_text || written(first) == written(second);
+        let title = "remove the repetition";
+        let fix = if has_comment || !is_same { Fix::guess } else { Fix::safe };
+        return vec![fix(title.to_owned(), edits)];
+    }
+    // The one that has a value is kept.
+    let is_empty = |node: NodeRef<'_>| node.text() == Some("");
+    [(second, "turn this one into a comment", first), (first, "turn the first one into a comment", second)]
+        .into_iter()
+        .filter(|(entry, _, other)| is_empty(entry.value) || !is_empty(other.value))
+        .filter_map(|(entry, title, _)| Some(Fix::suggestion(title, edit::comment_entry(mapping, entry)?)))
+        .collect()
+}
+
+/// Maximum number of problems of a kind that get a fix that reaches beyond their item.
+const MAX_ACROSS: usize = 64;
+
+/// Gives problems of items the fixes that change something outside of the item.
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
+    let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);
+    twice.take(MAX_ACROSS).for_each(|problem| fix_repeated_name(root, problem));
+    let unknown = problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey);
+    unknown.take(MAX_ACROSS).for_each(|problem| fix_misplaced(root, problem));
+}
+
+/// Gives a problem of two items with one name its fix, where one says the same as the other.
+fn fix_repeated_name(root: NodeRef<'_>, problem: &mut Problem) {
+    let place = |at: &Pointer| {
+        let item = at.parent()?;
+        Some((item.parent()?, item.last_step()?.index()?))
+    };
+    let fix = problem.related.first().filter(|first| first.file.is_none()).and_then(|first| {
+        let ((list, second), (other, first)) = (place(&problem.at)?, place(&first.at)?);
+        repeated_item(root.find(&list).filter(|_| list == other)?, second, first)
+    });
+    problem.fixes.extend(fix);
+    if problem.severity == Severity::Error {
+        problem.fixes.extend(free_name(root, problem));
+    }
+}
+
+/// The fix that gives an item whose name is taken one that no other item of its list has.
+fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
+    let node = root.find(&problem.at)?;
+    let Some(Subject::Name(taken)) = &problem.subject else { return None };
+    // Where the problem is on what leads to the name, the name is in another file; a path is the name of something that
+    // exists.
+    let name = node.text().filter(|name| !name.contains('/') && name == taken)?;
+    let key = problem.at.last()?;
+    let list = root.find(&problem.at.parent()?.parent()?)?;
+    let names = || list.items().filter_map(|item| item.get(&key)?.text());
+    let free = (2..).map(|number| format!("{name}-{number}")).find(|new| !names().any(|taken| taken == new))?;
+    Some(Fix::suggestion(format!("rename it to `{free}`"), edit::replace_text(node, &free)?))
+}
+
+/// The fix of an item that says the same as one before it.
+fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
+    let (second, first) = (list.item_at(index)?, list.item_at(first)?);
+    let value = |node: NodeRef<'_>| node.to_value().ok();
+    if edit::has_anchor(second) || value(second)? != value(first)? {
+        return None;
+    }
+    Some(Fix::guess("remove the repetition", edit::remove_item(list, index)?))
+}
+
+/// Gives a key of an item that belongs at the top level its fix: it moves, and counts for every item then.
+fn fix_misplaced(root: NodeRef<'_>, problem: &mut Problem) {
+    let is_top = matches!(&problem.subject, Some(Subject::Home(place)) if place.0.is_empty());
+    let edits = || {
+        let (parent, key) = (problem.at.parent()?, problem.at.last()?);
+        let holder = parent.steps().next().filter(|_| parent.steps().count() > 1)?.to_string();
+        edit::to_top(root.find(&parent)?, &key, root, &holder)
+    };
+    if is_top
+        && problem.fixes.iter().all(|fix| fix.is_comment)
+        && let Some(edits) = edits()
+    {
+        problem.fixes.insert(0, Fix::guess("move it to the top level", edits));
+    }
+}

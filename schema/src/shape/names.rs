@@ -1,0 +1,151 @@
+//! Names that a key, or a value out of a closed set, has elsewhere: in earlier versions, in other formats, in habit. The types
+//! declare them with `x-synonyms` and `x-other-names`, and what to do about a name that stands for no single field with
+//! `x-advice` (see [`crate::words`]).
+
+use serde_json::Value;
+
+use crate::document::NodeRef;
+
+use super::{Field, Keywords, Shape};
+
+/// A name that is not the real one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherName {
+    /// The name as it is written.
+    pub name: &'static str,
+    /// Whether it means the same beyond doubt, so that a fix may be applied unseen.
+    pub is_synonym: bool,
+}
+
+/// What to do about a key or a value that no single field or value stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// Why there is no such name.
+    pub note: Option<&'static str>,
+    /// What to write instead. `None` where only the note belongs to the name, which a field declares.
+    pub help: Option<&'static str>,
+    /// The required field whose absence the name explains.
+    pub explains: Option<&'static str>,
+}
+
+impl Shape {
+    /// Other names of the key that has this shape.
+    pub fn other_names(&self) -> Vec<OtherName> {
+        let declares = |part: &&&'static Keywords| part.contains_key(SYNONYMS) || part.contains_key(OTHER_NAMES);
+        self.parts.iter().find(declares).map(|part| names_in(part).collect()).unwrap_or_default()
+    }
+
+    /// The field that another name of a key stands for, and whether it does so beyond doubt. `node` is the mapping: what it has
+    /// under its real name is not meant.
+    pub fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
+        let is_free = |field: &Field| node.is_none_or(|node| node.entry(field.name).is_none());
+        self.fields(node).into_iter().filter(is_free).find_map(|field| {
+            let found = field.shape.other_names().into_iter().find(|known| known.name == other)?;
+            Some((field, found.is_synonym))
+        })
+    }
+
+    /// The values out of a closed set, each with one of its other names.
+    pub fn values_by_other_names(&self) -> impl Iterator<Item = (&'static str, OtherName)> {
+        let choices = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
+        choices.filter_map(Value::as_object).flat_map(|choice| {
+            let value = choice.get("const").and_then(Value::as_str);
+            value.into_iter().flat_map(|value| names_in(choice).map(move |other| (value, other)))
+        })
+    }
+
+    /// The value that another name stands for, and whether it does so beyond doubt.
+    pub fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
+        let mut names = self.values_by_other_names();
+        names.find(|(_, known)| known.name == other).map(|(value, known)| (value, known.is_synonym))
+    }
+
+    /// What to do about a name: of a key at a mapping, of a value at a scalar.
+    pub fn advice(&self, name: &str) -> Option<Advice> {
+        let entries = self.parts.iter().filter_map(|part| part.get("x-advice")?.as_array()).flatten();
+        let is_about = |entry: &&'static Value| texts(&entry["names"]).any(|known| known == name);
+        entries.into_iter().find(is_about).map(|entry| Advice {
+            note: entry["note"].as_str(),
+            help: entry["help"].as_str(),
+            explains: entry["explains"].as_str(),
+        })
+    }
+
+    /// Keys under which other formats name the form of a mapping whose only key is that name.
+    pub fn tags(&self) -> impl Iterator<Item = &'static str> {
+        self.keyword("x-tags").into_iter().flat_map(texts)
+    }
+}
+
+const SYNONYMS: &str = "x-synonyms";
+const OTHER_NAMES: &str = "x-other-names";
+
+fn names_in(part: &'static Keywords) -> impl Iterator<Item = OtherName> {
+    let listed = |keyword, is_synonym| {
+        let names = part.get(keyword).into_iter().flat_map(texts);
+        names.map(move |name| OtherName { name, is_synonym })
+    };
+    listed(SYNONYMS, true).chain(listed(OTHER_NAMES, false))
+}
+
+fn texts(list: &'static Value) -> impl Iterator<Item = &'static str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Type;
+    use super::*;
+    use crate::{document::Pointer, json_schema::SpecFile};
+
+    /// A name that the mapping has would never be looked up, and one of two fields would lead astray.
+    #[test]
+    fn other_name_is_free_and_means_one_thing() {
+        fn check(shape: &Shape, path: &str, depth: usize) -> usize {
+            if depth > 12 {
+                return 0;
+            }
+            let fields = shape.fields(None);
+            let mut known: Vec<(&str, &str)> = Vec::new();
+            for field in &fields {
+                for other in field.shape.other_names() {
+                    assert!(!fields.iter().any(|it| it.name == other.name), "{path}: {} is a key", other.name);
+                    // Where a mapping has its form, what decides the form is there.
+                    let twice = known.iter().find(|(name, of)| *name == other.name && *of != "type");
+                    assert!(twice.is_none(), "{path}: {} means {} and {twice:?}", other.name, field.name);
+                    known.push((other.name, field.name));
+                }
+                let values = field.shape.values();
+                for (_, other) in field.shape.values_by_other_names() {
+                    let is_value = values.iter().any(|choice| choice.value.as_str() == Some(other.name));
+                    assert!(!is_value, "{path}/{}: {} is a value", field.name, other.name);
+                }
+            }
+            let members = [shape.item(), shape.map_value()].into_iter().flatten();
+            let below = members.map(|member| (member, "*")).chain(fields.iter().map(|it| (it.shape.clone(), it.name)));
+            let forms = if shape.kind() == Type::Text { Vec::new() } else { shape.variants() };
+            let forms = forms.into_iter().map(|form| (form.shape, "?"));
+            let all: Vec<(Shape, &str)> = below.chain(forms.filter(|_| depth % 2 == 0)).collect();
+            known.len()
+                + all.iter().map(|(below, step)| check(below, &format!("{path}/{step}"), depth + 1)).sum::<usize>()
+        }
+        let found: usize = SpecFile::ALL.iter().map(|file| check(&Shape::of(*file), file.as_str(), 0)).sum();
+        assert!(found > 100, "{found}");
+    }
+
+    #[test]
+    fn other_name_leads_to_field_value_and_advice() {
+        let find = |file, at| Shape::find(file, &Pointer::parse(at), None).unwrap();
+        let task = find(SpecFile::CliBench, "/tasks/0");
+        let (field, is_synonym) = task.field_called("prompt", None).unwrap();
+        assert_eq!((field.name, is_synonym), ("intent", false));
+        assert!(task.field_called("intent", None).is_none());
+        let kind = find(SpecFile::ClawSpecScenarios, "/scenarios/0/then/0/type");
+        assert_eq!(kind.value_called("tool_called"), Some(("tool_was_called", true)));
+        assert_eq!(kind.value_called("tool_used"), Some(("tool_was_called", false)));
+        assert!(kind.advice("response_contains").is_some_and(|advice| advice.note.is_some()));
+        let output = find(SpecFile::KindLm, "/tests/0/expect/output");
+        assert!(output.advice("containsAny").is_some_and(|advice| advice.help.is_some()));
+        assert!(output.advice("contains").is_none());
+    }
+}

@@ -1,0 +1,156 @@
+//! Reports in the form of ClawSpec: one file for each run, in the directory that `clawspec.yaml` names.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::Context;
+use speclens_runner::{
+    event::RunResult,
+    files::DiskFiles,
+    report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step, slug},
+};
+use speclens_schema::{
+    dialect::{
+        Dialect,
+        clawspec::{config::Config, lower},
+    },
+    evidence::{Evidence, Only},
+    files::Files,
+    judge::Judged,
+    suite::{Action, Case, Suite},
+};
+
+use crate::write;
+
+/// The variable that names the directory of reports.
+const VARIABLE: &str = "CLAWSPEC_REPORT_DIR";
+
+/// The directory of reports where nothing names another.
+const DEFAULT: &str = "reports";
+
+/// Who asks for reports.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// Nobody but the settings and the environment: without a directory there, nothing is written.
+    BySettings,
+    /// Somebody who leaves the directory to the settings, the environment and the default.
+    Anywhere,
+    /// Somebody who names the directory.
+    In(&'a Path),
+}
+
+/// Writes the reports of a suite.
+#[derive(Debug)]
+pub struct Reports {
+    suite: Arc<Suite>,
+    root: PathBuf,
+    files: Arc<DiskFiles>,
+    settings: Config,
+    /// Where they go.
+    directory: PathBuf,
+}
+
+impl Reports {
+    /// Returns what writes the reports of a suite; `None` where nobody asks for any, or the suite is not one of ClawSpec. `root`
+    /// is the root of the workspace, whose files are seen from there.
+    pub fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
+        if suite.dialect != Dialect::ClawSpec {
+            return None;
+        }
+        let settings = lower::settings(&**files);
+        let named = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
+        let named = named.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
+        let directory = match asked {
+            Asked::BySettings => root.join(named?),
+            Asked::Anywhere => root.join(named.as_deref().unwrap_or(DEFAULT)),
+            Asked::In(directory) => directory.to_owned(),
+        };
+        let (suite, files, root) = (Arc::clone(suite), Arc::clone(files), root.to_owned());
+        Some(Reports { suite, root, files, settings, directory })
+    }
+
+    /// Where they go.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Writes the report of a run, and of each handing over in it. Returns how many it wrote: none where ClawSpec would leave
+    /// none. `now` is RFC 3339 in UTC.
+    pub fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
+        let case = &self.suite.cases[case];
+        let (Some(subject), Action::Trigger(trigger)) = (self.subject_of(case), &case.action) else { return Ok(0) };
+        let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(Only::Preconditions);
+        let evidence = run.evidence.get().filter(is_whole);
+        let Some(evidence) = evidence.filter(|_| clawspec::is_reported(case, run)) else { return Ok(0) };
+        let all: Vec<&Judged> = run.verdicts.iter().collect();
+        let handovers = clawspec::handovers(case, run).into_iter();
+        let handovers =
+            handovers.map(|(handover, results)| (Subject::of_handover(handover), handover.contract.as_str(), results));
+        let parts: Vec<_> = handovers.chain([(subject, trigger.contract.as_str(), all)]).collect();
+        for (subject, contract, results) in &parts {
+            let contract = self.root.join(contract).display().to_string();
+            let report = Report { subject, case, results, evidence: &evidence, contract: &contract, now };
+            report.write(&self.directory)?;
+        }
+        Ok(parts.len())
+    }
+
+    /// What reports of a case are about. Where several targets end in the same name, the whole path tells them apart.
+    fn subject_of(&self, case: &Case) -> Option<Subject> {
+        let subject = Subject::of(case)?;
+        let Action::Trigger(trigger) = &case.action else { return Some(subject) };
+        let target = trigger.target.trim_matches('/');
+        let patterns = || self.settings.scenario_patterns(self.files.scenario_patterns());
+        let is_shared = subject.workflow == last_step(target)
+            && patterns().iter().flat_map(|pattern| self.files.glob(pattern).paths).any(|contract| {
+                let other = contract.split("/tests/").next().unwrap_or_default();
+                other != target && last_step(other) == subject.workflow
+            });
+        Some(if is_shared { Subject { workflow: slug(target), ..subject } } else { subject })
+    }
+}
+
+/// A report that is about to be written.
+struct Report<'r> {
+    subject: &'r Subject,
+    case: &'r Case,
+    results: &'r [&'r Judged],
+    evidence: &'r Evidence,
+    contract: &'r str,
+    /// RFC 3339 in UTC.
+    now: &'r str,
+}
+
+impl Report<'_> {
+    /// Writes it under the next free number.
+    fn write(&self, directory: &Path) -> anyhow::Result<()> {
+        let cannot = || format!("cannot write a report to {}", directory.display());
+        fs::create_dir_all(directory).with_context(cannot)?;
+        let names = fs::read_dir(directory).with_context(cannot)?.filter_map(Result::ok);
+        let numbers = names.filter_map(|entry| self.subject.number_in(entry.file_name().to_str()?));
+        let mut number = numbers.max().unwrap_or(0) + 1;
+        loop {
+            let day = self.now.get(..DAY_LENGTH).unwrap_or_default();
+            let path = directory.join(format!("{day}-{}-r{number}.yaml", self.subject.file_stem()));
+            match write::create_whole(&path, &self.text(number)) {
+                // Another run was faster.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                result => return result.with_context(|| format!("cannot write {}", path.display())),
+            }
+        }
+    }
+
+    fn text(&self, number: u64) -> String {
+        let (started_at, completed_at) = (whole_seconds(&self.evidence.context.started), whole_seconds(self.now));
+        let times = Times { started_at: &started_at, completed_at: &completed_at };
+        clawspec::render(self.subject, number, self.case, self.results, self.evidence, times, self.contract)
+    }
+}
+
+/// A time without parts of seconds.
+fn whole_seconds(time: &str) -> String {
+    time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
+}
