@@ -146,10 +146,23 @@ impl Analyzer {
             format.report_relations(self.file, root, &facts, files, &mut report);
             problems.extend(report.resolve(false).problems(root));
             format.fix_across(root, problems);
-        } else if self.file == SpecFile::Script {
-            script::lint::lint(root, files, problems);
-        } else if self.file == SpecFile::Gateway {
-            gateway_script::lint::lint(root, problems);
+        } else {
+            let mut report = Report::default();
+            match self.file {
+                SpecFile::Script => script::lint::report(root, files, &mut report),
+                SpecFile::Gateway => gateway_script::lint::report(root, &mut report),
+                SpecFile::Settings
+                | SpecFile::KindLm
+                | SpecFile::CliBench
+                | SpecFile::CliBenchTasks
+                | SpecFile::ClawSpecScenarios
+                | SpecFile::ClawSpecHandoff
+                | SpecFile::ClawSpecPipeline
+                | SpecFile::ClawSpecLedger
+                | SpecFile::ClawSpecBaselines
+                | SpecFile::ClawSpec => {}
+            }
+            problems.extend(report.resolve(false).problems(root));
         }
         fixes::fix_across(root, problems);
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod lint;
 mod read;
+pub(crate) mod suite;
 
 use std::{borrow::Cow, collections::BTreeMap};
 

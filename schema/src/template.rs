@@ -2,8 +2,6 @@
 //!
 //! Which of these fillings a text has is said by the keyword `x-template` of its schema.
 
-pub(crate) mod lint;
-
 use std::ops::Range;
 
 use crate::{

@@ -66,9 +66,10 @@ impl Format for ClawSpec {
         ActionKind::Trigger
     }
 
-    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
-        if let Definition::Root(file) = definition {
-            lint::report_root(file, node, files, report);
+    fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
+        match definition {
+            Definition::Root(file) => lint::report_root(file, node, report),
+            Definition::Item(file, list) => lint::report_item(file, list, node, report),
         }
     }
 

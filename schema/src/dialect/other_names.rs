@@ -40,6 +40,10 @@ fn explain(node: NodeRef<'_>, whole: &Shape, definition: Definition, problem: &m
         }
         return advice.explains.map(|field| parent.key(field));
     }
+    // Under another name a secret would still be in the file.
+    if mapping.entry(&key).is_some_and(|entry| rules::pasted_secret::is_instead_of_name(&key, entry.value)) {
+        return None;
+    }
     let (field, is_synonym) = shape.field_called(&key, Some(mapping))?;
     if field.need == Need::Required {
         problem.severity = Severity::Error;

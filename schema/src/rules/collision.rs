@@ -1,4 +1,5 @@
 pub(crate) mod kindlm;
+pub(crate) mod played;
 
 page! {
     /// Assertions, or other list items, that repeat each other or ask for the same position.

@@ -1,3 +1,4 @@
+pub(crate) mod gateway;
 pub(crate) mod kindlm;
 
 page! {

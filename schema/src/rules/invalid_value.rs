@@ -9,6 +9,7 @@ use crate::{
 
 use super::wrong_type;
 
+pub(crate) mod gateway;
 pub(crate) mod kindlm;
 
 page! {

@@ -8,6 +8,7 @@ use crate::{
 };
 
 pub(crate) mod kindlm;
+pub(crate) mod script;
 
 page! {
     /// A required key is missing.

@@ -1,4 +1,35 @@
+use crate::{
+    dialect::clawspec::template::variable,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+    template::trimmed_placeholders,
+};
+
 page! {
     /// A template in the name of a scenario. ClawSpec does not find the scenario again once its name is filled in.
     "template-in-name", Error
+}
+
+/// A variable in the name of a scenario.
+#[derive(Debug)]
+struct TemplateInName;
+
+/// Looks at the name of a scenario.
+pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+    let Some((name, text)) = scenario.get("name").and_then(|name| Some((name.clone(), name.text()?))) else { return };
+    if let Some(placeholder) = trimmed_placeholders(text).into_iter().find(|found| variable(found.name).is_some()) {
+        report.push(Finding::new(TemplateInName, name.at.clone(), name.part(placeholder.text, 0)));
+    }
+}
+
+impl Rule for TemplateInName {
+    fn code(&self) -> Code {
+        Code::TemplateInName
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the name of a scenario cannot contain a template variable")
+            .note("ClawSpec does not find the scenario again once its name is filled in")
+    }
 }

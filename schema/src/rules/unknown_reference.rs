@@ -1,4 +1,6 @@
+pub(crate) mod gateway;
 pub(crate) mod kindlm;
+pub(crate) mod script;
 
 page! {
     /// A name that nothing in the file defines. In ClawSpec files also the name of an agent that differs by a typo from one

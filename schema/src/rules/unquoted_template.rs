@@ -1,7 +1,8 @@
 use crate::{
     document::{NodeRef, Pointer, Shape, quoted},
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Edit, Fix},
+    spot::Spot,
 };
 
 page! {
@@ -27,6 +28,20 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
     let is_name = !inner.contains(['{', '}', ':', '\n']);
     is_name.then(|| Finding::new(Unquoted { source: source.clone() }, at.clone(), range))
+}
+
+/// Looks at every value below a mapping, also where any value may be: what YAML reads in place of a text is no other mistake.
+pub(crate) fn check_below(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
+    if spot.node.alias().is_some() {
+        return;
+    }
+    spot.items().iter().for_each(|item| check_below(item, &[], report));
+    for (_, member) in spot.entries().into_iter().filter(|(key, _)| !without.contains(&key.as_str())) {
+        if let Some(finding) = of(&member.at, member.node) {
+            report.push(finding.instead_of(Scope::In(member.at.clone())));
+        }
+        check_below(&member, &[], report);
+    }
 }
 
 impl Rule for Unquoted {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    document::{BlockKind, Document, NodeRef, Pointer, Shape as NodeShape},
+    document::{self, BlockKind, Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Type},
 };
@@ -404,8 +404,8 @@ impl<'d> Finder<'d> {
         let held = String::from(text.byte_slice(open..end.max(self.offset)));
         let place = flow::place(&held, self.offset - open)?;
         let mut here = here;
-        for name in &place.steps {
-            here = self.named(&here, name);
+        for step in &place.steps {
+            here = self.stepped(&here, step);
         }
         let token = open + place.token.start..open + place.token.end;
         // The gap between `:` and the cursor.
@@ -435,21 +435,21 @@ impl<'d> Finder<'d> {
 
     fn step(&self, here: &Step<'d>, segment: &Segment) -> Step<'d> {
         match &segment.kind {
-            SegmentKind::Key { name, .. } => self.named(here, name),
+            SegmentKind::Key { name, .. } => self.stepped(here, &document::Step::Key(name.as_str().into())),
             SegmentKind::Dash => {
                 let index = self.index_of(here.node, segment.at);
-                let name = index.unwrap_or(here.node.map_or(0, |list| list.items().count())).to_string();
-                let mut item = self.named(here, &name);
+                let number = index.unwrap_or(here.node.map_or(0, |list| list.items().count()));
+                let mut item = self.stepped(here, &document::Step::Index(number));
                 item.node = index.and_then(|index| here.node?.item_at(index));
                 item
             }
         }
     }
 
-    fn named(&self, here: &Step<'d>, name: &str) -> Step<'d> {
-        let node = here.node.and_then(|node| node.find(&Pointer::root().key(name)));
-        let shape = here.shape.as_ref().and_then(|shape| shape.step(name, here.node));
-        Step { at: here.at.key(name), shape, node }
+    fn stepped(&self, here: &Step<'d>, step: &document::Step<'_>) -> Step<'d> {
+        let node = here.node.and_then(|node| node.find(&Pointer::root().step(step)));
+        let shape = here.shape.as_ref().and_then(|shape| shape.step_to(step, here.node));
+        Step { at: here.at.step(step), shape, node }
     }
 
     /// The item that begins behind a dash.

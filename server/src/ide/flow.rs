@@ -3,12 +3,14 @@
 
 use std::ops::Range;
 
+use speclens_schema::document::Step;
+
 /// Where the cursor stands.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FlowPlace {
     /// The steps from the node that opened to the mapping or list around the cursor, and further to the
     /// value when the cursor stands at one.
-    pub steps: Vec<String>,
+    pub steps: Vec<Step<'static>>,
     /// What is being written.
     pub slot: FlowSlot,
     /// What is there already at the cursor, up to its end; counted from the opening bracket.
@@ -119,7 +121,7 @@ fn finish(
     quote: Option<char>,
 ) -> Option<FlowPlace> {
     let (last, outer) = frames.split_last()?;
-    let mut steps: Vec<String> = outer.iter().map(step).collect();
+    let mut steps: Vec<Step<'static>> = outer.iter().map(step).collect();
     let slot = if last.is_map && last.key.is_none() {
         FlowSlot::Key(last.keys.clone())
     } else {
@@ -130,8 +132,8 @@ fn finish(
     (cursor <= end).then_some(FlowPlace { steps, slot, token: token.start..end, quote })
 }
 
-fn step(frame: &Frame) -> String {
-    if frame.is_map { frame.key.clone().unwrap_or_default() } else { frame.index.to_string() }
+fn step(frame: &Frame) -> Step<'static> {
+    if frame.is_map { Step::Key(frame.key.clone().unwrap_or_default().into()) } else { Step::Index(frame.index) }
 }
 
 /// Whether a colon with this behind it ends a key.
@@ -163,6 +165,8 @@ fn line_end(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use speclens_schema::document::Pointer;
+
     use super::*;
 
     #[track_caller]
@@ -177,7 +181,9 @@ mod tests {
                     FlowSlot::Value => "value".to_owned(),
                 };
                 let quote = place.quote.map(String::from).unwrap_or_default();
-                format!("/{} {kind} `{}`{quote}", place.steps.join("/"), &text[place.token])
+                let at = place.steps.iter().fold(Pointer::root(), |at, step| at.step(step));
+                let at = if at.is_root() { "/".to_owned() } else { at.to_string() };
+                format!("{at} {kind} `{}`{quote}", &text[place.token])
             }
         };
         assert_eq!(found, expected, "{text}");

@@ -28,7 +28,6 @@ mod shapes;
 mod siblings;
 mod stale;
 mod target;
-mod templates;
 mod traps;
 mod type_keys;
 mod types;
@@ -39,7 +38,7 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Problem, by_item},
-    rules::pasted_secret,
+    rules::{missing_variable, pasted_secret, template_in_name, unquoted_template},
     spot::Spot,
     validate::{Definition, is_damaged},
 };
@@ -51,11 +50,41 @@ pub use ledger::contract_of;
 pub(crate) use negative::scenario as negative_scenario;
 
 /// Reports what is wrong outside of the items. Pointers and ranges are absolute.
-pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, _files: &dyn Files, report: &mut Report) {
-    let root = Spot::root(root);
-    if file == SpecFile::ClawSpec {
-        pasted_secret::clawspec::check_settings(&root, report);
+pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report) {
+    let root = &Spot::root(root);
+    match file {
+        SpecFile::ClawSpecScenarios => report_texts(file, root, &["scenarios"], report),
+        SpecFile::ClawSpecHandoff => report_texts(file, root, &[], report),
+        SpecFile::ClawSpecPipeline => report_texts(file, root, &["stages", "pipeline_health"], report),
+        SpecFile::ClawSpec => pasted_secret::clawspec::check_settings(root, report),
+        SpecFile::ClawSpecLedger
+        | SpecFile::ClawSpecBaselines
+        | SpecFile::KindLm
+        | SpecFile::Settings
+        | SpecFile::CliBench
+        | SpecFile::CliBenchTasks
+        | SpecFile::Script
+        | SpecFile::Gateway => {}
     }
+}
+
+/// Reports what is wrong in one item of a top-level list. Pointers are relative to it, ranges as the nodes give them.
+pub(crate) fn report_item(file: SpecFile, list: &str, item: NodeRef<'_>, report: &mut Report) {
+    let item = &Spot::root(item);
+    match (file, list) {
+        (SpecFile::ClawSpecScenarios, "scenarios") => {
+            template_in_name::check_scenario(item, report);
+            report_texts(file, item, &[], report);
+        }
+        (SpecFile::ClawSpecPipeline, "stages" | "pipeline_health") => report_texts(file, item, &[], report),
+        _ => {}
+    }
+}
+
+/// Reports what is wrong with the templates below a node, the values of some keys left out.
+fn report_texts(file: SpecFile, spot: &Spot<'_>, without: &[&str], report: &mut Report) {
+    missing_variable::clawspec::check(file, spot, without, report);
+    unquoted_template::check_below(spot, without, report);
 }
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
@@ -67,14 +96,12 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
             contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
             contracts::lint_meta(&root, problems);
-            templates::lint(file, &root, &["scenarios"], problems);
             target::lint(&root, files, problems);
             files::lint_target(&root, files, problems);
         }
         SpecFile::ClawSpecHandoff => {
             contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
-            templates::lint(file, &root, &[], problems);
             contracts::lint_handoff(&root, files, problems);
             for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
                 agents::lint(&agent, files, problems);
@@ -86,7 +113,6 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpecPipeline => {
             contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
-            templates::lint(file, &root, &["stages", "pipeline_health"], problems);
             pipeline::lint(&root, files, problems);
             for phase in ["deterministic", "semantic"] {
                 lint_assertions(&root, root.find(&["final_assertions", phase]), files, problems);
@@ -120,7 +146,6 @@ pub fn lint_item(
     match (file, list) {
         (SpecFile::ClawSpecScenarios, "scenarios") => {
             shapes::lint_scenario(&item, problems);
-            templates::lint(file, &item, &[], problems);
             for phase in ["given", "then"] {
                 lint_assertions(&item, item.get(phase), files, problems);
             }
@@ -132,14 +157,12 @@ pub fn lint_item(
         }
         (SpecFile::ClawSpecPipeline, "stages") => {
             contracts::lint_unknown(&item, problems);
-            templates::lint(file, &item, &[], problems);
             if let Some(agent) = item.get("agent") {
                 agents::lint(&agent, files, problems);
             }
         }
         (SpecFile::ClawSpecPipeline, "pipeline_health") => {
             contracts::lint_unknown(&item, problems);
-            templates::lint(file, &item, &[], problems);
             pipeline::lint_health(&item, problems);
         }
         _ => {}

@@ -1,13 +1,15 @@
 //! What the schema cannot say of handoffs and of settings.
 
 use crate::{
+    document::NodeRef,
     edit,
     files::{FileKind, Files},
     problem::{Code, Fix, Problem, Severity, Subject},
     spot::Spot,
+    template::trimmed_placeholders,
 };
 
-use super::{files as paths, replaced, shapes::refused, templates::has_template};
+use super::{files as paths, replaced, shapes::refused};
 
 /// Keys that a contract does not have: with them, the original refuses the file.
 pub(super) fn lint_unknown(root: &Spot<'_>, problems: &mut [Problem]) {
@@ -160,4 +162,9 @@ pub(super) fn lint_settings(root: &Spot<'_>, files: &dyn Files, problems: &mut V
         let problem = problem.with_note("ClawSpec sends this text as the token");
         problems.push(problem.with_help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"));
     }
+}
+
+/// Whether a text holds a template.
+fn has_template(node: NodeRef<'_>) -> bool {
+    node.text().is_some_and(|text| !trimmed_placeholders(text).is_empty())
 }

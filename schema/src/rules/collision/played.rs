@@ -1,0 +1,130 @@
+//! Answers, scores and runs of scripts that an earlier one takes the place of: the first that fits is played.
+
+use serde_json::Value;
+
+use crate::{
+    finding::{Relation, Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+    validate::is_damaged,
+};
+
+/// Something that is never played.
+#[derive(Debug)]
+enum NeverPlayed {
+    /// An answer, or a score, for the questions that hold a text.
+    Asked { what: &'static str, earlier: String, is_same: bool },
+    /// A run of a scripted gateway.
+    Run,
+}
+
+/// Looks at the answers of a script.
+pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
+    let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
+    for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
+        let Some(asked) = answer.get("asked") else { continue };
+        let Some(text) = asked.text().filter(|text| !text.is_empty()) else { continue };
+        if let Some((earlier, first)) = seen.iter().find(|(earlier, _)| text.contains(earlier)) {
+            let finding = asked.finding(NeverPlayed::asked("answer", earlier, text));
+            report.push(finding.related(EARLIER, first.at.clone(), first.range()));
+        }
+        seen.push((text, asked));
+    }
+}
+
+/// Looks at the scores of a scripted gateway. One without `asked` is for every question.
+pub(crate) fn check_scores(scores: &Spot<'_>, report: &mut Report) {
+    let mut seen: Vec<(&str, Spot<'_>)> = Vec::new();
+    for score in scores.items().into_iter().filter(|score| score.is_mapping() && !is_damaged(score.node)) {
+        let asked = score.get("asked");
+        let Some(text) = asked.as_ref().map_or(Some(""), Spot::text) else { continue };
+        let spot = asked.unwrap_or(score);
+        if let Some((earlier, first)) = seen.iter().find(|(earlier, _)| text.contains(earlier)) {
+            let finding = spot.head_finding(NeverPlayed::asked("score", earlier, text));
+            report.push(finding.related(EARLIER, first.at.clone(), first.head()));
+        }
+        seen.push((text, spot));
+    }
+}
+
+/// Looks at the conditions of the runs of a scripted gateway.
+pub(crate) fn check_runs(runs: &[Spot<'_>], report: &mut Report) {
+    let conditions: Vec<(Spot<'_>, Conditions<'_>)> = runs
+        .iter()
+        .filter_map(|run| {
+            let when = run.get("when").filter(|when| when.is_mapping() && !is_damaged(when.node))?;
+            let conditions = Conditions::of(&when)?;
+            Some((when, conditions))
+        })
+        .collect();
+    for (index, (when, wanted)) in conditions.iter().enumerate() {
+        if let Some((first, _)) = conditions[..index].iter().find(|(_, earlier)| earlier.holds_with(wanted)) {
+            report.push(when.head_finding(NeverPlayed::Run).related(EARLIER, first.at.clone(), first.head()));
+        }
+    }
+}
+
+const EARLIER: Relation = Relation::Labelled("the earlier one");
+
+/// The conditions of a run, as they are written.
+struct Conditions<'d> {
+    skill: Option<&'d str>,
+    agent: Option<&'d str>,
+    says: &'d str,
+    params: Vec<(String, Value)>,
+}
+
+impl<'d> Conditions<'d> {
+    /// `None` where they cannot be compared.
+    fn of(when: &Spot<'d>) -> Option<Conditions<'d>> {
+        let text = |key: &str| match when.get(key) {
+            Some(spot) => spot.text().map(Some),
+            None => Some(None),
+        };
+        let params = when.get("params").map(|params| params.entries()).unwrap_or_default();
+        let params = params.into_iter().map(|(name, value)| Some((name, value.node.to_value().ok()?)));
+        let conditions = Conditions {
+            skill: text("skill")?.map(str::trim),
+            agent: text("agent")?,
+            says: text("says")?.unwrap_or_default(),
+            params: params.collect::<Option<_>>()?,
+        };
+        (conditions.skill.is_some() != conditions.agent.is_some()).then_some(conditions)
+    }
+
+    /// Whether these hold wherever the others do.
+    fn holds_with(&self, others: &Conditions<'_>) -> bool {
+        let has = |(name, value): &(String, Value)| others.params.iter().any(|(key, it)| key == name && it == value);
+        self.skill == others.skill
+            && self.agent == others.agent
+            && others.says.contains(self.says)
+            && self.params.iter().all(has)
+    }
+}
+
+impl NeverPlayed {
+    fn asked(what: &'static str, earlier: &str, text: &str) -> NeverPlayed {
+        NeverPlayed::Asked { what, earlier: earlier.to_owned(), is_same: earlier == text }
+    }
+}
+
+impl Rule for NeverPlayed {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            NeverPlayed::Asked { what, earlier, is_same } => Words::new(format!("this {what} is never given"))
+                .note(match (earlier.as_str(), is_same) {
+                    ("", _) => format!("an earlier {what} is for every question"),
+                    (_, true) => format!("an earlier {what} is for the same text"),
+                    (earlier, false) => format!("an earlier {what} is for every question with `{earlier}`"),
+                })
+                .help(if *is_same { "remove one of the two" } else { "move it before the other" }),
+            NeverPlayed::Run => Words::new("this run is never played")
+                .note("an earlier run has the same conditions, or fewer")
+                .help("move it before the other, or remove one of the two"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Answers of a script that say nothing.
+
+use crate::{
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+    validate::is_damaged,
+};
+
+/// An answer with neither `say` nor `fail`.
+#[derive(Debug)]
+struct SaysNothing;
+
+/// Looks at the answers to questions.
+pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
+    for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
+        if answer.get("say").is_none() && answer.get("fail").is_none() {
+            report.push(answer.head_finding(SaysNothing));
+        }
+    }
+}
+
+impl Rule for SaysNothing {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("missing `say`").help("add `say`, or `fail` for a request that breaks")
+    }
+}

@@ -1,0 +1,35 @@
+//! Answers of a scripted gateway that are never given.
+
+use crate::{
+    finding::{Relation, Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    spot::Spot,
+};
+
+/// A second answer in one run.
+#[derive(Debug)]
+struct SecondAnswer;
+
+/// Looks at the steps of one run.
+pub(crate) fn check(steps: &[Spot<'_>], report: &mut Report) {
+    let mut answers = steps.iter().filter_map(|step| step.get("answer"));
+    let Some(first) = answers.next() else { return };
+    for answer in answers {
+        let place = Relation::Labelled("it is answered here");
+        report.push(answer.head_finding(SecondAnswer).related(place, first.at.clone(), first.head()));
+    }
+}
+
+impl Rule for SecondAnswer {
+    fn code(&self) -> Code {
+        Code::NoEffect
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("this answer is never given").note("a run is answered once").help("remove one of the two")
+    }
+}

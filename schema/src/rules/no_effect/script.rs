@@ -1,0 +1,122 @@
+//! Turns of a script that are never played or do nothing, and keys of a turn that are not looked at.
+
+use crate::{
+    finding::{Relation, Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    spot::Spot,
+    validate::is_damaged,
+};
+
+/// Something in a script without an effect.
+#[derive(Debug)]
+enum NoEffect {
+    /// A turn behind one that ends the task, or breaks it.
+    NeverPlayed { breaks: bool },
+    /// A turn without anything to say or do.
+    EmptyTurn,
+    /// `expect` where nothing is run.
+    ExpectWithoutRun,
+    /// What a call has no place for.
+    BesideCall(&'static str),
+    /// What is never reached, because the request breaks.
+    BesideFail(&'static str),
+}
+
+/// Looks at the turns of one task. `is_task`: it is a task of cli-bench, which ends as soon as the model calls nothing.
+pub(crate) fn check_turns(turns: &Spot<'_>, is_task: bool, report: &mut Report) {
+    if !turns.is_list() {
+        return;
+    }
+    let mut last: Option<Spot<'_>> = None;
+    for turn in turns.items().into_iter().filter(Spot::is_mapping) {
+        if let Some(last) = &last {
+            let finding = turn.head_finding(NoEffect::NeverPlayed { breaks: last.get("fail").is_some() });
+            report.push(finding.related(Relation::Labelled("it ends here"), last.at.clone(), last.head()));
+            return;
+        }
+        check_turn(&turn, report);
+        let keys: Vec<String> = turn.entries().into_iter().map(|(key, _)| key).collect();
+        let has = |key: &str| keys.iter().any(|known| known == key);
+        // A key that is not one of a turn is nearly one perhaps.
+        let only_speaks = has("say") && keys.iter().all(|key| ["say", "expect", "usage"].contains(&key.as_str()));
+        if has("fail") || is_task && only_speaks && !is_damaged(turn.node) {
+            last = Some(turn);
+        }
+    }
+}
+
+fn check_turn(turn: &Spot<'_>, report: &mut Report) {
+    if is_damaged(turn.node) {
+        return;
+    }
+    let (run, call) = (turn.get("run"), turn.get("call"));
+    if let Some(fail) = turn.get("fail") {
+        check_failure(turn, &fail, &["say", "run", "call", "expect", "usage"], report);
+        return;
+    }
+    // What is nearly a key of a turn is reported there.
+    let is_known = |key: &str| ["expect", "usage"].contains(&key);
+    if turn.entries().iter().all(|(key, _)| is_known(key)) {
+        report.push(turn.head_finding(NoEffect::EmptyTurn));
+        return;
+    }
+    let Some(expect) = turn.get("expect") else { return };
+    if run.is_none() && call.is_none() {
+        report.push(expect.head_finding(NoEffect::ExpectWithoutRun));
+        return;
+    }
+    // The last thing that a turn does is its call.
+    for key in ["exit_code", "error_contains"] {
+        if let Some(field) = expect.get(key).filter(|_| call.is_some()) {
+            report.push(field.head_finding(NoEffect::BesideCall(key)));
+        }
+    }
+}
+
+/// Looks at the answers to questions.
+pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
+    for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
+        if let Some(fail) = answer.get("fail") {
+            check_failure(&answer, &fail, &["say", "usage"], report);
+        }
+    }
+}
+
+/// A failure, and what is beside it for nothing.
+fn check_failure(owner: &Spot<'_>, fail: &Spot<'_>, others: &[&'static str], report: &mut Report) {
+    for key in others {
+        let Some(other) = owner.get(key) else { continue };
+        let finding = other.head_finding(NoEffect::BesideFail(key));
+        report.push(finding.related(Relation::Labelled("it fails here"), fail.at.clone(), fail.head()));
+    }
+}
+
+impl Rule for NoEffect {
+    fn code(&self) -> Code {
+        Code::NoEffect
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            NoEffect::NeverPlayed { breaks } => {
+                let ends = if *breaks { "breaks" } else { "ends" };
+                Words::new("this turn is never played").note(format!("an earlier turn {ends} the task"))
+            }
+            NoEffect::EmptyTurn => Words::new("this turn does nothing")
+                .note("the model says nothing, which ends the task")
+                .help("add `say` or `run`, or remove the turn"),
+            NoEffect::ExpectWithoutRun => Words::new("`expect` has no effect in a turn that runs nothing")
+                .help("move it to the turn that runs the command"),
+            NoEffect::BesideCall(key) => Words::new(format!("`{key}` has no effect in a turn with a `call`"))
+                .note("only the result of the call is looked at")
+                .help("use `output_contains`"),
+            NoEffect::BesideFail(key) => Words::new(format!("`{key}` has no effect beside `fail`"))
+                .note("the request breaks before it is answered")
+                .help("remove one of the two"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The cli-bench suite that a script belongs to.
+
+use std::collections::HashSet;
+
+use crate::{
+    dialect::cli_bench::task_files::Target,
+    document::{Document, NodeRef, Shape},
+    files::Files,
+    json_schema::SpecFile,
+};
+
+/// The cli-bench suite that a script belongs to.
+pub(crate) struct Suite {
+    /// The path of its main file.
+    pub(crate) path: String,
+    /// The ids of its tasks.
+    pub(crate) ids: HashSet<String>,
+    /// Whether its `providers` name the script.
+    pub(crate) is_named: bool,
+}
+
+/// The suite that a script belongs to, where all of its tasks can be read. KindLM suites may use a script as well, so none
+/// is known beside one.
+pub(super) fn of(files: &dyn Files) -> Option<Suite> {
+    let path = files.main()?.to_owned();
+    if ["kindlm.yaml", "kindlm.yml"].into_iter().any(|name| files.kind(name).is_some()) {
+        return None;
+    }
+    let main = document(&files.read(&path).ok()?)?;
+    let root = main.root()?;
+    let mut ids = HashSet::new();
+    for item in root.get("tasks")?.items() {
+        if item.shape() == Shape::Mapping {
+            ids.insert(item.get("id")?.as_str()?.to_owned());
+            continue;
+        }
+        let found = match Target::of(item.as_str()?, files)? {
+            Target::Files(found) => found,
+            Target::NoMatch { cut: false } => Vec::new(),
+            Target::NoMatch { cut: true }
+            | Target::Missing(_)
+            | Target::NoFile(_)
+            | Target::Outside(_)
+            | Target::Nowhere => return None,
+        };
+        for path in found {
+            let tasks = document(&files.read_named(&path).ok()?)?;
+            let named = tasks.root().into_iter().flat_map(NodeRef::items).filter_map(|task| task.get("id")?.as_str());
+            ids.extend(named.map(str::to_owned));
+        }
+    }
+    let id = super::id_of(files.place());
+    let providers = root.get("providers").into_iter().flat_map(NodeRef::items);
+    let is_named = providers.filter_map(NodeRef::as_str).any(|item| Some(item) == id.as_deref());
+    Some(Suite { path, ids, is_named })
+}
+
+fn document(bytes: &[u8]) -> Option<Document> {
+    let document = Document::read(std::str::from_utf8(bytes).ok()?, SpecFile::CliBench.scalar_rules());
+    document.is_intact().then_some(document)
+}
