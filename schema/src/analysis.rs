@@ -19,7 +19,6 @@ use crate::{
     dialect::{
         Dialect, Gates,
         format::{Facts, Format, Lower},
-        other_names,
     },
     directive,
     document::{Block, Document, NodeRef, Pointer, Shape, parallel},
@@ -234,9 +233,8 @@ impl Analyzer {
             format.report(node, definition, files, &mut report);
         }
         let mut problems = report.resolve(is_damaged(node)).problems(node);
-        match self.format() {
-            Some(format) => format.refine(node, definition, &mut problems),
-            None => other_names::lint(node, definition, &mut problems),
+        if let Some(format) = self.format() {
+            format.refine(node, definition, &mut problems);
         }
         problems
     }

@@ -6,7 +6,6 @@ mod count;
 pub(crate) mod format;
 pub mod kindlm;
 mod lenient;
-pub(crate) mod other_names;
 
 pub use crate::document::ScalarRules;
 pub use count::Count;

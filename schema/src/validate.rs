@@ -33,7 +33,7 @@ use crate::{
 
 use context::{Violation, Wrong};
 
-pub(crate) use context::{Context, Mapping, is_claim};
+pub(crate) use context::{Context, Mapping};
 pub(crate) use describe::{as_fragment, describe, with_article};
 pub(crate) use fix::{could_hold, rename_title};
 pub(crate) use unit::in_seconds;

@@ -27,10 +27,7 @@ pub mod trigger;
 #[cfg(test)]
 mod tests;
 
-use super::{
-    format::{Facts, Format, Lower, known},
-    other_names,
-};
+use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -71,10 +68,6 @@ impl Format for ClawSpec {
             Definition::Root(file) => lint::report_root(file, node, report),
             Definition::Item(file, list) => lint::report_item(file, list, node, report),
         }
-    }
-
-    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-        other_names::lint(node, definition, problems);
     }
 
     fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {

@@ -12,10 +12,7 @@ pub mod tasks;
 pub mod template;
 pub mod thresholds;
 
-use super::{
-    format::{Facts, Format, Lower, known},
-    other_names,
-};
+use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -56,7 +53,6 @@ impl Format for CliBench {
 
     fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
         lint::slips(node, definition, problems);
-        other_names::lint(node, definition, problems);
         lint::refine(node, definition, problems);
     }
 

@@ -25,7 +25,6 @@ pub(crate) mod variables;
 
 use super::format::{Facts, Format, Lower, known};
 use crate::{
-    dialect::other_names,
     document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
     files::Files,
@@ -76,11 +75,6 @@ impl Format for KindLm {
             Definition::Item(file, list) if file.case_list() == Some(list) => lint::report_test(node, files, report),
             Definition::Item(..) => {}
         }
-    }
-
-    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-        other_names::lint(node, definition, problems);
-        lint::refine(node, definition, problems);
     }
 
     fn lint_item(

@@ -2,12 +2,12 @@ use std::cmp::Reverse;
 
 use crate::{
     dialect::Dialect,
-    document::{EntryRef, Pointer, Scalar},
+    document::{EntryRef, NodeRef, Pointer, Scalar},
     edit,
-    finding::{Finding, Rule, Site, Words},
+    finding::{Finding, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Severity, Subject},
-    shape::{self, Place, Shape, Type},
+    shape::{self, Advice, Need, Place, Shape, Type},
     validate::{
         Context, Mapping, could_hold,
         fix::{self, Reshaped},
@@ -18,7 +18,7 @@ use crate::{
     words::{all_of, is_surely, likeness, nearest, opposite_of, same_negation},
 };
 
-use super::pasted_secret;
+use super::{pasted_secret, unknown_reference};
 
 page! {
     /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
@@ -47,6 +47,12 @@ struct UnknownKey {
     /// Whether it can be turned into a comment, where no other fix is found.
     may_go: bool,
     meant: Meant,
+    /// What the type says about a key of that name, where no single key stands for it.
+    advice: Option<Advice>,
+    /// The place at which nothing is missing, because the key explains it.
+    explains: Option<Pointer>,
+    /// The provider that a model of KindLM asks for, where it is missing beside the key.
+    wanted: Option<String>,
 }
 
 /// What an unknown key was meant to be.
@@ -66,6 +72,8 @@ enum Meant {
     StandIn { rename: Rename, belongs_to: Option<(&'static str, &'static str)> },
     /// A known key, misspelt or under another name.
     Name(Rename),
+    /// A known key, under a name that another format, an earlier version or habit gives it, with what is to be known of it.
+    OtherName { rename: Rename, note: Option<&'static str> },
     /// A known key, misspelt, that is there as well.
     Taken(&'static str),
     /// A key of other forms of the mapping, the most alike first.
@@ -106,15 +114,66 @@ struct Move {
 /// Reports an unknown key. `is_required` is whether it stands for one that must be there.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
-    Finding::new(decide(context, &at, key, is_required), at, range)
+    let rule = decide(context, &at, key, is_required);
+    // A field that is there under another name is not missing as well.
+    let missing = rule.explains.clone().map(|place| Scope::CodeAt(Code::MissingField, place));
+    missing.into_iter().fold(Finding::new(rule, at, range), Finding::instead_of)
 }
 
 /// Returns whether an unknown key is a claim that vanishes.
 pub(crate) fn is_lost_claim(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
-    decide(context, at, key, false).severity == Severity::Error
+    by_likeness(context, at, key, false).severity == Severity::Error
 }
 
+/// Decides what is said of a key: what the type knows of its name, or else what it is like.
 fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> UnknownKey {
+    let mut unknown = by_likeness(context, at, key, is_required);
+    let parent = at.parent().unwrap_or_default();
+    let known = context.mapping(&parent);
+    if let Some(wanted) = unknown_reference::kindlm::missing_provider(context, &parent) {
+        unknown.severity = Severity::Error;
+        unknown.wanted = Some(wanted);
+    }
+    let Some((shape, mapping)) = known.shape.as_ref().zip(known.node) else { return unknown };
+    let advice = shape.advice(key);
+    if let Some(advice) = advice.filter(|advice| advice.help.is_some()) {
+        unknown.explains = advice.explains.map(|field| parent.key(field));
+        unknown.advice = Some(advice);
+        return unknown;
+    }
+    let Some((field, is_synonym)) = shape.field_called(key, Some(mapping)) else { return unknown };
+    if field.need == Need::Required {
+        unknown.severity = Severity::Error;
+    }
+    // Of two keys that may be meant, only one can have the name. What an anchor marks may be used elsewhere, for another form.
+    let has_rival =
+        field.shape.other_names().iter().any(|other| other.name != key && mapping.entry(other.name).is_some());
+    unknown.explains = Some(match field.need {
+        Need::OneOf(_) => parent,
+        Need::Required | Need::Optional => parent.key(field.name),
+    });
+    let rename = Rename {
+        name: field.name,
+        member: Some(field.shape),
+        is_editable: is_editable(Some(mapping), key),
+        is_sure: is_synonym && !has_rival && mapping.anchor().is_none(),
+    };
+    unknown.meant = Meant::OtherName { rename, note: advice.and_then(|advice| advice.note) };
+    unknown.unchecked_by = context.file.dialect().filter(|_| known.claims);
+    unknown.may_go = false;
+    unknown
+}
+
+/// Whether a key is written in its mapping. What comes from a merge is put right where it is written: here is only its name.
+fn is_editable(mapping: Option<NodeRef<'_>>, key: &str) -> bool {
+    mapping.is_some_and(|mapping| {
+        !mapping.resolved().is_through_alias()
+            && mapping.entry(key).is_some_and(|entry| !entry.key.is_through_alias())
+    })
+}
+
+/// Decides what is said of a key by the keys that it is like.
+fn by_likeness(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> UnknownKey {
     let file = context.file;
     let parent = at.parent().unwrap_or_default();
     let known = context.mapping(&parent);
@@ -133,6 +192,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         | Meant::Opposite(_)
         | Meant::StandIn { .. }
         | Meant::Name(_)
+        | Meant::OtherName { .. }
         | Meant::Taken(_)
         | Meant::OtherForm { .. }
         | Meant::Secret
@@ -155,6 +215,9 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         // Without it the key that it stands for would be missing.
         may_go: !is_said && !has_name && !is_required,
         meant,
+        advice: None,
+        explains: None,
+        wanted: None,
     }
 }
 
@@ -172,9 +235,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
         return (Meant::Secret, true);
     }
-    // What comes from a merge is put right where it is written: here is only its name.
-    let is_editable = mapping.is_some_and(|mapping| !mapping.resolved().is_through_alias())
-        && entry.is_some_and(|entry| !entry.key.is_through_alias());
+    let is_editable = is_editable(*mapping, key);
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
     let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
     // The form that is most like this one comes first.
@@ -283,8 +344,22 @@ impl Rule for UnknownKey {
         if self.may_go && words.fixes.is_empty() {
             words.fixes.extend(edit::comment_out(site.root, site.at).map(Fix::comment));
         }
-        match self.unchecked_by {
-            Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
+        if let Some(dialect) = self.unchecked_by {
+            words = words.note(format!("{} ignores the key, so it checks nothing", dialect.program()));
+        }
+        let own_note = match (&self.advice, &self.meant) {
+            (Some(advice), _) => advice.note,
+            (None, Meant::OtherName { note, .. }) => *note,
+            (None, _) => None,
+        };
+        words.note = own_note.map(str::to_owned).or(words.note);
+        if let Some(advice) = &self.advice {
+            words.help = advice.help.map(str::to_owned);
+            // As a comment it would no longer explain what is missing.
+            words.fixes.retain(|fix| fix.is_comment && advice.explains.is_none());
+        }
+        match &self.wanted {
+            Some(provider) => words.note(format!("a model asks for the provider `{provider}`, which is missing")),
             None => words,
         }
     }
@@ -324,7 +399,7 @@ impl Meant {
                 };
                 rename.words(key, words.note(format!("the required key `{}` is missing", rename.name)), site)
             }
-            Meant::Name(rename) => rename.words(key, words, site),
+            Meant::Name(rename) | Meant::OtherName { rename, .. } => rename.words(key, words, site),
             Meant::Taken(name) => words.help(format!("move its value to `{name}`, or remove it")),
             Meant::OtherForm { tag, forms, is_like } => words
                 .note(match (is_like, forms.as_slice()) {
@@ -442,27 +517,4 @@ fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
 /// Whether a key of another place is meant: a likeness that far away must be a close one.
 fn is_far_likeness(key: &str, name: &str, file: SpecFile) -> bool {
     is_surely(key, name, shape::all_keys(file)) || (key.len() >= 6 && name.starts_with(key))
-}
-
-/// Says of an unknown key that it is another name of a field. `dialect` is given where the key was to be an assertion, `is_sure`
-/// is whether the name means the same beyond doubt.
-pub(crate) fn rename_key(
-    problem: &mut crate::problem::Problem,
-    mapping: crate::document::NodeRef<'_>,
-    field: &shape::Field,
-    dialect: Option<Dialect>,
-    is_sure: bool,
-) {
-    let key = problem.at.last().unwrap_or_default();
-    let is_editable = !mapping.resolved().is_through_alias()
-        && mapping.entry(&key).is_some_and(|entry| !entry.key.is_through_alias());
-    let rename = Rename { name: field.name, member: Some(field.shape.clone()), is_editable, is_sure };
-    let at = Pointer::root().key(&key);
-    let site = Site { root: mapping, at: &at, range: &problem.range };
-    let words = rename.words(&key, Words::new(problem.message.clone()), &site);
-    let words = match dialect {
-        Some(dialect) => words.note(format!("{} ignores the key, so it checks nothing", dialect.program())),
-        None => words,
-    };
-    (problem.note, problem.help, problem.fixes) = (words.note, words.help, words.fixes);
 }

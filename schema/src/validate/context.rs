@@ -183,7 +183,7 @@ impl<'d> Context<'d> {
 }
 
 /// Whether an unknown key in a mapping would be a claim that vanishes. `shape` is that of `node`.
-pub(crate) fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
+fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
     let places = std::iter::successors(Some(mapping.clone()), Pointer::parent);
     places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))
 }

@@ -18,7 +18,7 @@ use crate::{
     problem::{Code, Edit, Fix, Severity},
     shape::{Shape, scalar},
     spot::Spot,
-    validate::rename_title,
+    validate::{Context, rename_title},
     words::{Search, all_of},
 };
 
@@ -137,8 +137,21 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
 }
 
+/// The provider that a model asks for and that is not defined, where a part of a file is its `providers`. A key there that is
+/// not a provider may be that one.
+pub(crate) fn missing_provider(context: &Context<'_>, at: &Pointer) -> Option<String> {
+    if context.file != SpecFile::KindLm || !context.base.is_root() || *at != Pointer::root().key("providers") {
+        return None;
+    }
+    let root = Spot::root(context.node);
+    let providers = root.get("providers").filter(Spot::is_mapping)?;
+    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
+    let mut asked = models.iter().filter_map(|model| model.get("provider")?.text());
+    asked.find(|name| is_provider(name) && providers.get(name).is_none()).map(str::to_owned)
+}
+
 /// Whether a name is one of the eight kinds of providers. Validation reports others.
-pub(crate) fn is_provider(name: &str) -> bool {
+fn is_provider(name: &str) -> bool {
     let place = Pointer::root().key("models").index(0).key("provider");
     Shape::find(SpecFile::KindLm, &place, None)
         .is_some_and(|shape| shape.values().iter().any(|choice| choice.value == name))
