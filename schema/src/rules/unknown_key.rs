@@ -135,6 +135,9 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         unknown.wanted = Some(wanted);
     }
     let Some((shape, mapping)) = known.shape.as_ref().zip(known.node) else { return unknown };
+    if matches!(unknown.meant, Meant::Secret) {
+        return unknown;
+    }
     let advice = shape.advice(key);
     if let Some(advice) = advice.filter(|advice| advice.help.is_some()) {
         unknown.explains = advice.explains.map(|field| parent.key(field));
