@@ -38,6 +38,8 @@ pub(crate) struct Site<'d> {
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
+    /// Whether something else was found where the finding asks about it: see [`Finding::unsure_beside_others_in`].
+    pub(crate) is_unsure: bool,
 }
 
 impl<'d> Site<'d> {
@@ -174,6 +176,7 @@ pub(crate) struct Finding {
     related: Vec<Relative>,
     replaces: Vec<Scope>,
     unless_wrong: Vec<Pointer>,
+    unsure_in: Vec<Pointer>,
     is_for_compat: bool,
 }
 
@@ -188,6 +191,7 @@ impl Finding {
             related: Vec::new(),
             replaces: Vec::new(),
             unless_wrong: Vec::new(),
+            unsure_in: Vec::new(),
             is_for_compat: false,
         }
     }
@@ -223,6 +227,18 @@ impl Finding {
         self.related(Relation::Labelled(label), spot.at.clone(), spot.range())
     }
 
+    /// The same with a place in another file that belongs to it.
+    pub(crate) fn with_other_file(
+        mut self,
+        label: &'static str,
+        file: OtherFile,
+        at: Pointer,
+        range: Range<usize>,
+    ) -> Finding {
+        self.related.push(Relative { relation: Relation::Labelled(label), at, range, file: Some(file) });
+        self
+    }
+
     /// The same in place of others.
     pub(crate) fn instead_of(mut self, scope: Scope) -> Finding {
         self.replaces.push(scope);
@@ -232,6 +248,13 @@ impl Finding {
     /// The same, kept only where no warning and no error was found at a place.
     pub(crate) fn unless_wrong(mut self, at: Pointer) -> Finding {
         self.unless_wrong.push(at);
+        self
+    }
+
+    /// The same, of which less is certain where something else was found at a place or in it: a mistake there may be why this one
+    /// was found.
+    pub(crate) fn unsure_beside_others_in(mut self, at: Pointer) -> Finding {
+        self.unsure_in.push(at);
         self
     }
 
@@ -246,8 +269,8 @@ impl Finding {
     }
 
     /// The finding in words. `root` is the node from which its place counts.
-    pub(crate) fn problem(self, root: NodeRef<'_>) -> Problem {
-        let words = self.rule.words(&Site { root, at: &self.at, range: &self.range });
+    fn problem(self, root: NodeRef<'_>, is_unsure: bool) -> Problem {
+        let words = self.rule.words(&Site { root, at: &self.at, range: &self.range, is_unsure });
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
             repeats: false,
@@ -312,7 +335,23 @@ impl Report {
 
     /// The findings in words, in the order in which they were found. `root` is the node from which their places count.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
-        self.findings.into_iter().map(|finding| finding.problem(root)).collect()
+        let mut found: FxHashMap<Pointer, usize> = FxHashMap::default();
+        if self.findings.iter().any(|finding| !finding.unsure_in.is_empty()) {
+            for finding in &self.findings {
+                for at in std::iter::successors(Some(finding.at.clone()), Pointer::parent) {
+                    *found.entry(at).or_default() += 1;
+                }
+            }
+        }
+        let is_unsure = |finding: &Finding| {
+            let own = |place: &Pointer| usize::from(finding.at.below(place).is_some());
+            finding.unsure_in.iter().any(|place| found.get(place).copied().unwrap_or_default() > own(place))
+        };
+        let word = |finding: Finding| {
+            let is_unsure = is_unsure(&finding);
+            finding.problem(root, is_unsure)
+        };
+        self.findings.into_iter().map(word).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{dialect::cli_bench::config::Shell, words::Name};
+use crate::{dialect::cli_bench::config::Shell, files::Files, words::Name};
 
 pub use read::{Line, Lines, read};
 
@@ -249,6 +249,23 @@ pub fn digest(content: &[u8]) -> String {
 /// The file of a scripted model, from the directory of the suite's main file; `None` for an id of another provider.
 pub fn file_of(id: &str) -> Option<String> {
     id.strip_prefix(PREFIX).map(|name| format!("{name}{ENDING}"))
+}
+
+/// Returns the file that a model plays, as [`file_of`] does. `None` for a document that was never saved: there are no files
+/// beside it.
+pub(crate) fn file_beside(id: &str, files: &dyn Files) -> Option<String> {
+    file_of(id).filter(|_| is_model(id) && !files.root().as_os_str().is_empty())
+}
+
+/// Whether a model is a script, with a name.
+pub(crate) fn is_model(id: &str) -> bool {
+    id.strip_prefix(PREFIX).is_some_and(|name| !name.is_empty())
+}
+
+/// The ids of the scripted models below the directory of the suite's main file, sorted.
+pub fn known(files: &dyn Files) -> Vec<String> {
+    let found = files.glob(&format!("**/*{ENDING}")).paths;
+    found.iter().filter_map(|path| id_of(path)).collect()
 }
 
 /// The id of the model that a file plays; `None` for a file that is not a script. `path` is from the directory of the

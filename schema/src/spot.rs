@@ -130,11 +130,6 @@ impl<'d> Spot<'d> {
         }
     }
 
-    /// A problem with a text; of a block text of several lines the first one is marked.
-    pub(crate) fn text_problem(&self, code: Code, message: impl Into<String>) -> Problem {
-        Problem::new(code, self.at.clone(), self.text_range(), message)
-    }
-
     /// A mistake in the value.
     pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.range())

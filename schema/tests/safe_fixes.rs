@@ -225,6 +225,8 @@ output_contains: "C:\Users\temp""#,
         "ran:\nran:",
         "ran: ''\nran: ''",
         "exit_code: 0 # was 1",
+        "ran: 1\nran: 1",
+        "not_output_contains: error\nnot_output_contains: error",
     ];
     assert_no_fix(cases.map(cli_bench_assert), |fix| fix.is_safe() && fix.title == "remove it");
 }

@@ -2,11 +2,16 @@
 //!
 //! What the main file may say stands in [`config`], a task in [`tasks`], what is claimed in [`assertions`].
 
+pub(crate) mod asserted;
 pub mod assertions;
+pub(crate) mod command_patterns;
 pub mod config;
+pub(crate) mod facts;
 pub mod gates;
+pub(crate) mod limits;
 pub mod lint;
 pub mod lower;
+pub(crate) mod named_tasks;
 pub mod task_files;
 pub mod tasks;
 pub mod template;
@@ -16,13 +21,12 @@ use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
-    finding::Report,
+    finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
-    rules::ambiguous_scalar::yaml_1_1,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
-    validate::Definition,
+    validate::{Context, Definition},
 };
 
 pub use gates::Gates;
@@ -51,21 +55,14 @@ impl Format for CliBench {
         ActionKind::Agent
     }
 
-    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-        lint::slips(node, definition, problems);
-        lint::refine(node, definition, problems);
+    fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
+        lint::explain(context, finding)
     }
 
-    fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        problems.extend(lint::lint_root(file, root, files));
-    }
-
-    fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
+    fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
-            Definition::Item(file, list) if file.case_list() == Some(list) => {
-                yaml_1_1::check_item(node, definition, report);
-            }
-            Definition::Root(_) | Definition::Item(..) => {}
+            Definition::Root(file) => lint::report_root(file, node, files, report),
+            Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
         }
     }
 
@@ -75,21 +72,20 @@ impl Format for CliBench {
         list: &'static str,
         item: NodeRef<'_>,
         files: &dyn Files,
-        problems: &mut Vec<Problem>,
+        _: &mut Vec<Problem>,
     ) -> Option<Facts> {
-        problems.extend(lint::lint_item(file, list, item, files));
-        Some(Box::new(lint::item_facts(file, list, item, files)?))
+        Some(Box::new(facts::item_facts(file, list, item, files)?))
     }
 
-    fn lint_relations(
+    fn report_relations(
         &self,
         file: SpecFile,
         root: NodeRef<'_>,
         items: &[(usize, &Facts)],
         files: &dyn Files,
-        problems: &mut Vec<Problem>,
+        report: &mut Report,
     ) {
-        problems.extend(lint::lint_relations(file, root, &known(items), files));
+        lint::report_relations(file, root, &known(items), files, report);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Box<dyn Lower> {

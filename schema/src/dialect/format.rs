@@ -7,12 +7,12 @@ use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Concealed, Evidence},
     files::Files,
-    finding::Report,
+    finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
-    validate::Definition,
+    validate::{Context, Definition},
 };
 
 /// What an item says that matters to others. Only its own format looks into it.
@@ -43,12 +43,14 @@ pub(crate) trait Format: Sync {
     /// What a case does.
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind;
 
+    /// Says of something that the schema finds what the format knows of it.
+    fn explain(&self, _context: &Context<'_>, finding: Finding) -> Finding {
+        finding
+    }
+
     /// Reports what is wrong in a part of a file: the root but for its lists, or one item of them, each looked at alone.
     /// Pointers are relative to the node, ranges as the nodes give them.
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
-
-    /// Adapts what the schema finds wrong in a part of a file.
-    fn refine(&self, _node: NodeRef<'_>, _definition: Definition, _problems: &mut Vec<Problem>) {}
 
     /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
     fn lint_root(&self, _file: SpecFile, _root: NodeRef<'_>, _files: &dyn Files, _problems: &mut Vec<Problem>) {}

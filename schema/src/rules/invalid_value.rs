@@ -9,8 +9,10 @@ use crate::{
 
 use super::wrong_type;
 
+pub(crate) mod cli_bench;
 pub(crate) mod gateway;
 pub(crate) mod kindlm;
+pub(crate) mod task_item;
 
 page! {
     /// A value that is not one of the allowed ones.

@@ -1,5 +1,40 @@
+use crate::{
+    dialect::cli_bench::asserted::Asserted,
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+};
+
 page! {
     /// An assertion checks the output of the last command, and the task expects several commands. `ran` and `verify` see all
     /// of them.
     "last-command-only", Hint
+}
+
+/// An assertion about the output, where several commands are expected.
+#[derive(Debug)]
+struct LastCommandOnly;
+
+/// Looks at the assertions of a task.
+pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
+    if asserted.types().is_none() {
+        return;
+    }
+    let ran = asserted.texts("ran");
+    let [(first, _), (_, second), ..] = ran.as_slice() else { return };
+    let are_different = ran.iter().any(|(text, _)| text != first);
+    let output = ["output_contains", "output_equals"].iter().find_map(|name| asserted.all(name).into_iter().next());
+    if let Some(output) = output.filter(|_| are_different) {
+        report.push(output.head_finding(LastCommandOnly).with("another command", second));
+    }
+}
+
+impl Rule for LastCommandOnly {
+    fn code(&self) -> Code {
+        Code::LastCommandOnly
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("this checks the output of the last command only")
+            .note("several commands are expected, and the model decides which one is last")
+    }
 }

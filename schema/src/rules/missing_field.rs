@@ -7,6 +7,7 @@ use crate::{
     words::listed,
 };
 
+pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 pub(crate) mod script;
 

@@ -7,6 +7,7 @@ use crate::{
 };
 
 pub(crate) mod clawspec;
+pub(crate) mod cli_bench;
 pub(crate) mod gateway;
 pub(crate) mod kindlm;
 

@@ -1,5 +1,45 @@
+use crate::{
+    dialect::cli_bench::asserted::Asserted,
+    edit,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Fix},
+    spot::Spot,
+};
+
 page! {
     /// No assertion checks whether the command succeeded. Add `exit_code: 0`, or a `verify`, unless the task is about an
     /// error.
     "no-exit-code", Hint
+}
+
+/// A list of assertions of which none checks the exit code.
+#[derive(Debug)]
+struct NoExitCode;
+
+/// Looks at the assertions of a task.
+pub(crate) fn check_task(task: &Spot<'_>, asserted: &Asserted<'_>, report: &mut Report) {
+    let Some(types) = asserted.types() else { return };
+    let checks_success = |name: &String| ["exit_code", "verify"].contains(&name.as_str());
+    // Beside the list it is only in the wrong place, which is reported there.
+    if task.get("exit_code").is_none() && !types.iter().any(checks_success) && !asserted.are_idle() {
+        report.push(asserted.list.head_finding(NoExitCode));
+    }
+}
+
+impl Rule for NoExitCode {
+    fn code(&self) -> Code {
+        Code::NoExitCode
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let help = "add `exit_code: 0`";
+        let edits = site.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
+        Words::new("no assertion checks whether the command succeeded")
+            .help(help)
+            .fix(edits.map(|edits| Fix::guess(help, edits)))
+    }
 }

@@ -1,3 +1,4 @@
+pub(crate) mod cli_bench;
 pub(crate) mod compared;
 pub(crate) mod kindlm;
 

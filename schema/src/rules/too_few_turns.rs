@@ -1,4 +1,68 @@
+use crate::{
+    dialect::cli_bench::{
+        config::HelpMode,
+        facts::{Items, SuiteFacts},
+        tasks::Difficulty,
+    },
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
 page! {
     /// A task has fewer turns than its difficulty, or looking for help, requires.
     "too-few-turns", Hint
+}
+
+/// A task with too few turns.
+#[derive(Debug)]
+enum TooFewTurns {
+    /// For its difficulty, as written, which takes at least so many.
+    ForDifficulty { turns: f64, difficulty: String, least: u32 },
+    /// To find out how the program is used.
+    ForDiscovery { turns: u32 },
+}
+
+/// Compares `max_turns` of a task with its `difficulty`.
+pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+    let (Some(difficulty), Some(turns)) = (task.get("difficulty"), task.get("max_turns")) else { return };
+    let (Some(word), Some(count)) = (difficulty.text(), turns.number()) else { return };
+    let Some(least) = Difficulty::parse(word).map(Difficulty::least_turns) else { return };
+    if count >= 1.0 && count < f64::from(least) {
+        let rule = TooFewTurns::ForDifficulty { turns: count, difficulty: word.to_owned(), least };
+        report.push(turns.finding(rule).with("the difficulty", &difficulty));
+    }
+}
+
+/// Looks for turns that `discoverable` uses up.
+pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
+    if !suite.help_modes.contains(&HelpMode::Discoverable) {
+        return;
+    }
+    for (index, task) in items.tasks() {
+        if let Some((named, turns @ 0..=2)) = &task.max_turns {
+            let (at, range) = items.place(index, named);
+            report.push(Finding::new(TooFewTurns::ForDiscovery { turns: *turns }, at, range));
+        }
+    }
+}
+
+impl Rule for TooFewTurns {
+    fn code(&self) -> Code {
+        Code::TooFewTurns
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            TooFewTurns::ForDifficulty { turns, difficulty, least } => {
+                Words::new(format!("{turns} turns are few for a task of `difficulty: {difficulty}`"))
+                    .help(format!("allow {least} turns or more"))
+            }
+            TooFewTurns::ForDiscovery { turns } => {
+                let turns = if *turns == 1 { "one turn is".to_owned() } else { format!("{turns} turns are") };
+                Words::new(format!("{turns} few with `help_modes: [discoverable]`"))
+                    .note("looking for help takes one to three")
+            }
+        }
+    }
 }

@@ -5,6 +5,8 @@ use crate::{
     validate::head,
 };
 
+pub(crate) mod cli_bench;
+
 page! {
     /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
     "too-large", Error

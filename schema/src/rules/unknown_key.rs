@@ -7,7 +7,7 @@ use crate::{
     finding::{Finding, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Edit, Fix, Severity, Subject},
-    shape::{self, Advice, Need, Place, Shape, Type},
+    shape::{self, Place, Shape, Type},
     validate::{
         Context, Mapping, could_hold,
         fix::{self, Reshaped},
@@ -18,7 +18,12 @@ use crate::{
     words::{all_of, is_surely, likeness, nearest, opposite_of, same_negation},
 };
 
+use other_name::OtherName;
+
 use super::{pasted_secret, unknown_reference};
+
+pub(crate) mod cli_bench;
+mod other_name;
 
 page! {
     /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
@@ -47,10 +52,8 @@ struct UnknownKey {
     /// Whether it can be turned into a comment, where no other fix is found.
     may_go: bool,
     meant: Meant,
-    /// What the type says about a key of that name, where no single key stands for it.
-    advice: Option<Advice>,
-    /// The place at which nothing is missing, because the key explains it.
-    explains: Option<Pointer>,
+    /// What the types say of it, in place of that.
+    other_name: Option<OtherName>,
     /// The provider that a model of KindLM asks for, where it is missing beside the key.
     wanted: Option<String>,
 }
@@ -72,8 +75,6 @@ enum Meant {
     StandIn { rename: Rename, belongs_to: Option<(&'static str, &'static str)> },
     /// A known key, misspelt or under another name.
     Name(Rename),
-    /// A known key, under a name that another format, an earlier version or habit gives it, with what is to be known of it.
-    OtherName { rename: Rename, note: Option<&'static str> },
     /// A known key, misspelt, that is there as well.
     Taken(&'static str),
     /// A key of other forms of the mapping, the most alike first.
@@ -114,69 +115,32 @@ struct Move {
 /// Reports an unknown key. `is_required` is whether it stands for one that must be there.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: bool) -> Finding {
     let range = head(context.node, &at);
-    let rule = decide(context, &at, key, is_required);
-    // A field that is there under another name is not missing as well.
-    let missing = rule.explains.clone().map(|place| Scope::CodeAt(Code::MissingField, place));
-    missing.into_iter().fold(Finding::new(rule, at, range), Finding::instead_of)
+    let mut rule = decide(context, &at, key, is_required);
+    rule.other_name = OtherName::of(context, &at, key).filter(|_| !matches!(rule.meant, Meant::Secret));
+    let mut explains = None;
+    if let Some(other_name) = &rule.other_name {
+        explains.clone_from(&other_name.explains);
+        if other_name.is_required {
+            rule.severity = Severity::Error;
+        }
+    }
+    rule.wanted = at.parent().and_then(|parent| unknown_reference::kindlm::missing_provider(context, &parent));
+    if rule.wanted.is_some() {
+        rule.severity = Severity::Error;
+    }
+    let finding = Finding::new(rule, at, range);
+    match explains {
+        Some(place) => finding.instead_of(Scope::CodeAt(Code::MissingField, place)),
+        None => finding,
+    }
 }
 
 /// Returns whether an unknown key is a claim that vanishes.
 pub(crate) fn is_lost_claim(context: &Context<'_>, at: &Pointer, key: &str) -> bool {
-    by_likeness(context, at, key, false).severity == Severity::Error
+    decide(context, at, key, false).severity == Severity::Error
 }
 
-/// Decides what is said of a key: what the type knows of its name, or else what it is like.
 fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> UnknownKey {
-    let mut unknown = by_likeness(context, at, key, is_required);
-    let parent = at.parent().unwrap_or_default();
-    let known = context.mapping(&parent);
-    if let Some(wanted) = unknown_reference::kindlm::missing_provider(context, &parent) {
-        unknown.severity = Severity::Error;
-        unknown.wanted = Some(wanted);
-    }
-    let Some((shape, mapping)) = known.shape.as_ref().zip(known.node) else { return unknown };
-    if matches!(unknown.meant, Meant::Secret) {
-        return unknown;
-    }
-    let advice = shape.advice(key);
-    if let Some(advice) = advice.filter(|advice| advice.help.is_some()) {
-        unknown.explains = advice.explains.map(|field| parent.key(field));
-        unknown.advice = Some(advice);
-        return unknown;
-    }
-    let Some((field, is_synonym)) = shape.field_called(key, Some(mapping)) else { return unknown };
-    if field.need == Need::Required {
-        unknown.severity = Severity::Error;
-    }
-    // Of two keys that may be meant, only one can have the name. What an anchor marks may be used elsewhere, for another form.
-    let has_rival =
-        field.shape.other_names().iter().any(|other| other.name != key && mapping.entry(other.name).is_some());
-    unknown.explains = Some(match field.need {
-        Need::OneOf(_) => parent,
-        Need::Required | Need::Optional => parent.key(field.name),
-    });
-    let rename = Rename {
-        name: field.name,
-        member: Some(field.shape),
-        is_editable: is_editable(Some(mapping), key),
-        is_sure: is_synonym && !has_rival && mapping.anchor().is_none(),
-    };
-    unknown.meant = Meant::OtherName { rename, note: advice.and_then(|advice| advice.note) };
-    unknown.unchecked_by = context.file.dialect().filter(|_| known.claims);
-    unknown.may_go = false;
-    unknown
-}
-
-/// Whether a key is written in its mapping. What comes from a merge is put right where it is written: here is only its name.
-fn is_editable(mapping: Option<NodeRef<'_>>, key: &str) -> bool {
-    mapping.is_some_and(|mapping| {
-        !mapping.resolved().is_through_alias()
-            && mapping.entry(key).is_some_and(|entry| !entry.key.is_through_alias())
-    })
-}
-
-/// Decides what is said of a key by the keys that it is like.
-fn by_likeness(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> UnknownKey {
     let file = context.file;
     let parent = at.parent().unwrap_or_default();
     let known = context.mapping(&parent);
@@ -195,7 +159,6 @@ fn by_likeness(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool
         | Meant::Opposite(_)
         | Meant::StandIn { .. }
         | Meant::Name(_)
-        | Meant::OtherName { .. }
         | Meant::Taken(_)
         | Meant::OtherForm { .. }
         | Meant::Secret
@@ -218,8 +181,7 @@ fn by_likeness(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool
         // Without it the key that it stands for would be missing.
         may_go: !is_said && !has_name && !is_required,
         meant,
-        advice: None,
-        explains: None,
+        other_name: None,
         wanted: None,
     }
 }
@@ -238,7 +200,8 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
         return (Meant::Secret, true);
     }
-    let is_editable = is_editable(*mapping, key);
+    // What comes from a merge is put right where it is written: here is only its name.
+    let is_editable = mapping.is_some_and(|mapping| is_editable(mapping, key));
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
     let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
     // The form that is most like this one comes first.
@@ -347,25 +310,29 @@ impl Rule for UnknownKey {
         if self.may_go && words.fixes.is_empty() {
             words.fixes.extend(edit::comment_out(site.root, site.at).map(Fix::comment));
         }
-        if let Some(dialect) = self.unchecked_by {
-            words = words.note(format!("{} ignores the key, so it checks nothing", dialect.program()));
-        }
-        let own_note = match (&self.advice, &self.meant) {
-            (Some(advice), _) => advice.note,
-            (None, Meant::OtherName { note, .. }) => *note,
-            (None, _) => None,
+        let words = match self.unchecked_by {
+            Some(dialect) => words.note(ignored_by(dialect)),
+            None => words,
         };
-        words.note = own_note.map(str::to_owned).or(words.note);
-        if let Some(advice) = &self.advice {
-            words.help = advice.help.map(str::to_owned);
-            // As a comment it would no longer explain what is missing.
-            words.fixes.retain(|fix| fix.is_comment && advice.explains.is_none());
-        }
+        let words = match &self.other_name {
+            Some(other_name) => other_name.words(key, words, site),
+            None => words,
+        };
         match &self.wanted {
             Some(provider) => words.note(format!("a model asks for the provider `{provider}`, which is missing")),
             None => words,
         }
     }
+}
+
+/// What happens because of an unknown key that was to be an assertion.
+fn ignored_by(dialect: Dialect) -> String {
+    format!("{} ignores the key, so it checks nothing", dialect.program())
+}
+
+/// Whether the key of a mapping is written there, and not where an alias or a merge leads.
+fn is_editable(mapping: NodeRef<'_>, key: &str) -> bool {
+    !mapping.resolved().is_through_alias() && mapping.entry(key).is_some_and(|entry| !entry.key.is_through_alias())
 }
 
 impl Meant {
@@ -402,7 +369,7 @@ impl Meant {
                 };
                 rename.words(key, words.note(format!("the required key `{}` is missing", rename.name)), site)
             }
-            Meant::Name(rename) | Meant::OtherName { rename, .. } => rename.words(key, words, site),
+            Meant::Name(rename) => rename.words(key, words, site),
             Meant::Taken(name) => words.help(format!("move its value to `{name}`, or remove it")),
             Meant::OtherForm { tag, forms, is_like } => words
                 .note(match (is_like, forms.as_slice()) {

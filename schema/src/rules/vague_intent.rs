@@ -1,5 +1,155 @@
+use crate::{
+    dialect::cli_bench::facts::{Items, SuiteFacts},
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::Code,
+};
+
 page! {
     /// The intent of a task names no outcome, as in "use the tool", so the assertions check what the model was not asked for.
     /// Say what the model must achieve, or find out.
     "vague-intent", Hint
+}
+
+/// An intent that asks for nothing in particular.
+#[derive(Debug)]
+struct VagueIntent;
+
+/// What an intent asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Wish {
+    /// There is no intent, or it is blank.
+    #[default]
+    Absent,
+    /// Nothing in particular.
+    Idle,
+    /// Nothing in particular, if this is the name of the program.
+    About(String),
+    /// Something.
+    Clear,
+}
+
+/// Looks at the intents of all tasks.
+pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
+    for (index, task) in items.tasks() {
+        if let Some(intent) = task.intent.as_ref().filter(|_| task.wish.is_vague(suite.cli.as_deref())) {
+            let (at, range) = items.place(index, intent);
+            report.push(Finding::new(VagueIntent, at, range));
+        }
+    }
+}
+
+/// Words that do not say what is wanted.
+const IDLE: [&str; 60] = [
+    "a",
+    "an",
+    "and",
+    "any",
+    "anything",
+    "app",
+    "application",
+    "as",
+    "basic",
+    "binary",
+    "check",
+    "cli",
+    "command",
+    "commands",
+    "do",
+    "execute",
+    "explore",
+    "feature",
+    "features",
+    "for",
+    "how",
+    "in",
+    "invoke",
+    "is",
+    "it",
+    "its",
+    "just",
+    "line",
+    "make",
+    "of",
+    "out",
+    "perform",
+    "play",
+    "please",
+    "program",
+    "run",
+    "see",
+    "some",
+    "something",
+    "stuff",
+    "task",
+    "test",
+    "that",
+    "the",
+    "this",
+    "thing",
+    "things",
+    "to",
+    "tool",
+    "try",
+    "use",
+    "using",
+    "utility",
+    "with",
+    "work",
+    "works",
+    "you",
+    "your",
+    "around",
+    "correctly",
+];
+
+impl Wish {
+    /// What an intent asks for.
+    pub(crate) fn of(intent: &str) -> Wish {
+        let lower = intent.to_lowercase();
+        if lower.trim().is_empty() {
+            return Wish::Absent;
+        }
+        let words = lower.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
+        let mut wanted = words.filter(|word| !word.is_empty() && !IDLE.contains(word));
+        let Some(first) = wanted.next() else { return Wish::Idle };
+        if wanted.all(|word| word.eq_ignore_ascii_case(first)) { Wish::About(first.to_owned()) } else { Wish::Clear }
+    }
+
+    /// Whether an intent asks for nothing in particular: but for the program it holds no word that says what is
+    /// wanted.
+    fn is_vague(&self, cli: Option<&str>) -> bool {
+        match self {
+            Wish::Idle => true,
+            Wish::About(word) => cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word)),
+            Wish::Absent | Wish::Clear => false,
+        }
+    }
+}
+
+impl Rule for VagueIntent {
+    fn code(&self) -> Code {
+        Code::VagueIntent
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the intent names no outcome").help("say what the model must achieve, or find out")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wish;
+
+    #[test]
+    fn an_intent_without_an_outcome_is_vague() {
+        for vague in ["use the tool", "Use git", "Run the git command", "Try it out, please.", "Do something with git"]
+        {
+            assert!(Wish::of(vague).is_vague(Some("git")), "{vague}");
+        }
+        for clear in
+            ["Show the history", "Use git to find who wrote line 3", "", "Liste alle Zweige auf", "Run the tests"]
+        {
+            assert!(!Wish::of(clear).is_vague(Some("git")), "{clear}");
+        }
+    }
 }

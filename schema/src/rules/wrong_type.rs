@@ -8,6 +8,9 @@ use crate::{
 
 use super::unquoted_template;
 
+pub(crate) mod absent_value;
+pub(crate) mod assertion_form;
+pub(crate) mod cli_bench;
 pub(crate) mod glued;
 
 page! {

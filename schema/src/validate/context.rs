@@ -136,6 +136,10 @@ impl<'d> Context<'d> {
             Wrong::Pattern => invalid_value::wrong_form(self, at),
             Wrong::Other(keyword) => invalid_value::other(self, at, keyword),
         };
+        let finding = match self.file.dialect() {
+            Some(dialect) => dialect.format().explain(self, finding),
+            None => finding,
+        };
         let finding = finding.of_schema();
         if self.file == SpecFile::Settings { invalid_setting::in_settings(finding) } else { finding }
     }

@@ -1,126 +1,163 @@
-//! What a schema cannot say about cli-bench files.
+//! What a schema cannot say about cli-bench files: the rules that look at each part.
 //!
-//! As for every dialect: what [`lint_item`] and [`item_facts`] answer depends on the item's own node and
-//! on files only, so that the answers can be kept; [`lint_relations`] is asked anew after every edit.
-
-mod assertions;
-mod blank;
-mod environment;
-mod facts;
-mod files;
-mod intent;
-mod merges;
-mod names;
-mod paths;
-mod patterns;
-mod refine;
-mod revisions;
-mod scripts;
-mod slips;
-mod templates;
-mod thresholds;
-mod turns;
-mod workdir;
+//! As for every dialect: what [`report_item`] and [`item_facts`](super::facts::item_facts) answer depends on the item's own
+//! node and on files only, so that the answers can be kept; [`report_relations`] is asked anew after every edit.
 
 use crate::{
-    document::{NodeRef, Shape},
+    document::NodeRef,
     files::Files,
+    finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::{Code, Problem},
+    rules::{
+        ambiguous_scalar::yaml_1_1, collision, contradiction, duplicate_name, invalid_path, invalid_pattern,
+        invalid_value, last_command_only, missing_field, missing_file, missing_variable, no_effect, no_exit_code,
+        out_of_range, revealing_intent, shared_workdir, suspicious_pattern, too_few_turns, too_large, unchecked,
+        unknown_key, unknown_reference, upstream_differs, vacuous_claim, vague_intent, wrong_type,
+    },
     spot::Spot,
-    validate::{Definition, is_damaged},
+    validate::{Context, Definition},
 };
 
-pub use facts::{FileFacts, ItemFacts, Named, SuiteFacts, TaskFacts, TaskId, item_facts};
-pub use refine::refine;
-pub use scripts::known as known_scripts;
-pub(crate) use slips::lint as slips;
+use super::{
+    asserted::Asserted,
+    command_patterns::WrittenPattern,
+    facts::{ItemFacts, Items, suite_facts},
+    named_tasks::NamedTasks,
+};
 
-/// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
-pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    if file != SpecFile::CliBench || root.shape() != Shape::Mapping {
-        return problems;
-    }
-    let spot = Spot::root(root);
-    environment::lint(&spot, &mut problems);
-    files::lint_scaffold(&spot, files, &mut problems);
-    revisions::lint_root(&spot, &mut problems);
-    thresholds::lint(&spot, &mut problems);
-    thresholds::lint_models(&spot, &mut problems);
-    blank::lint_root(&spot, &mut problems);
-    templates::lint_root(&spot, &mut problems);
-    merges::lint(&spot, Definition::lists(file), &mut problems);
-    workdir::lint(&spot, &mut problems);
-    problems
+/// Says of something that the schema finds what the format knows of it.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let finding = unknown_key::cli_bench::explain(context, finding);
+    let finding = wrong_type::assertion_form::explain(context, finding);
+    let finding = wrong_type::absent_value::explain(context, finding);
+    let finding = wrong_type::cli_bench::explain(context, finding);
+    let finding = invalid_value::task_item::explain(context, finding);
+    invalid_value::cli_bench::explain(context, finding)
 }
 
-/// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
-/// nodes give them.
-pub fn lint_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let spot = Spot::root(item);
-    if list == "redact_patterns" {
-        patterns::lint_redaction(&spot, &mut problems);
+/// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
+pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
+    let root = Spot::root(root);
+    if file == SpecFile::CliBenchTasks {
+        wrong_type::cli_bench::check_task_file(&root, report);
     }
-    if list == "redact_env" {
-        environment::lint_name(&spot, &mut problems);
+    if file != SpecFile::CliBench || !root.is_mapping() {
+        return;
     }
-    if list == "providers" {
-        thresholds::lint_id(&spot, &mut problems);
-        scripts::lint(&spot, files, &mut problems);
-    }
-    if list == "setup" {
-        templates::lint_command(&spot, &mut problems);
-    }
-    if file.case_list() != Some(list) {
-        return problems;
-    }
-    if file == SpecFile::CliBench {
-        files::lint_entry(&spot, files, &mut problems);
-    }
-    names::lint_id(&spot, &mut problems);
-    blank::lint_task(&spot, &mut problems);
-    templates::lint_task(&spot, &mut problems);
-    merges::lint(&spot, &[], &mut problems);
-    turns::lint(&spot, &mut problems);
-    environment::lint(&spot, &mut problems);
-    files::lint_scaffold(&spot, files, &mut problems);
-    revisions::lint_task(&spot, &mut problems);
-    if let Some(list) = spot.get("assert").filter(Spot::is_list) {
-        for assertion in list.items() {
-            patterns::lint(&assertion, &mut problems);
-            paths::lint(&assertion, &mut problems);
+    report_owner(&root, files, report);
+    missing_variable::cli_bench::check_root(&root, report);
+    upstream_differs::cli_bench::check_root(&root, report);
+    missing_field::cli_bench::check_root(&root, report);
+    out_of_range::cli_bench::check_root(&root, report);
+    unchecked::cli_bench::check_root(&root, report);
+    unknown_reference::cli_bench::check_root(&root, report);
+    vacuous_claim::cli_bench::check_root(&root, report);
+    no_effect::cli_bench::check_root(&root, report);
+    collision::cli_bench::check_root(&root, report);
+    wrong_type::cli_bench::check_merges(&root, Definition::lists(file), report);
+    shared_workdir::check(&root, report);
+}
+
+/// Reports what is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the nodes
+/// give them.
+pub(crate) fn report_item(
+    file: SpecFile,
+    list: &'static str,
+    item: NodeRef<'_>,
+    files: &dyn Files,
+    report: &mut Report,
+) {
+    let item = Spot::root(item);
+    match list {
+        "redact_patterns" => {
+            invalid_pattern::cli_bench::check_masked(&item, report);
+            suspicious_pattern::cli_bench::check_masked(&item, report);
         }
-        assertions::lint(&list, &mut problems);
+        "redact_env" => invalid_value::cli_bench::check_masked_name(&item, report),
+        "providers" => {
+            invalid_value::cli_bench::check_model(&item, report);
+            upstream_differs::cli_bench::check_model(&item, report);
+            invalid_path::cli_bench::check_script(&item, files, report);
+            missing_file::cli_bench::check_script(&item, files, report);
+        }
+        "setup" => missing_variable::cli_bench::check_command(&item, report),
+        list if file.case_list() == Some(list) => {
+            if file == SpecFile::CliBench {
+                invalid_value::task_item::check(&item, report);
+                NamedTasks::of(&item, files).iter().for_each(|entry| report_entry(entry, report));
+            }
+            yaml_1_1::check_item(item.node, Definition::Item(file, list), report);
+            report_task(&item, files, report);
+        }
+        _ => {}
     }
-    if spot.get("exit_code").is_some() {
-        // It is only in the wrong place, which is reported there.
-        problems.retain(|problem| problem.code != Code::NoExitCode);
-    }
-    if is_damaged(item) {
-        // What seems to be absent may stand in the part that cannot be read.
-        problems.retain(|problem| !matches!(problem.code, Code::VacuousClaim | Code::NoExitCode));
-    }
-    problems
 }
 
-/// What is wrong between items and sections. Each item comes with the byte where its node begins; all
-/// problems are absolute.
-pub fn lint_relations(
+/// An item of `tasks` that names files.
+fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
+    invalid_path::cli_bench::check_entry(entry, report);
+    missing_file::cli_bench::check_entry(entry, report);
+    too_large::cli_bench::check_entry(entry, report);
+    invalid_value::cli_bench::check_entry(entry, report);
+}
+
+fn report_task(task: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    report_owner(task, files, report);
+    missing_variable::cli_bench::check_task(task, report);
+    upstream_differs::cli_bench::check_task(task, report);
+    out_of_range::cli_bench::check_task(task, report);
+    invalid_value::cli_bench::check_task(task, report);
+    too_few_turns::check_task(task, report);
+    wrong_type::cli_bench::check_merges(task, &[], report);
+    let Some(asserted) = Asserted::of(task) else { return };
+    for assertion in &asserted.items {
+        wrong_type::cli_bench::check_indentation(assertion, report);
+        unknown_key::cli_bench::check_assertion(assertion, report);
+        for pattern in WrittenPattern::all(assertion) {
+            invalid_pattern::cli_bench::check_pattern(&pattern, report);
+            suspicious_pattern::cli_bench::check_pattern(&pattern, report);
+            contradiction::cli_bench::check_pattern(&pattern, report);
+        }
+        invalid_path::cli_bench::check_assertion(assertion, report);
+        suspicious_pattern::cli_bench::check_assertion(assertion, report);
+        vacuous_claim::cli_bench::check_assertion(assertion, report);
+        wrong_type::cli_bench::check_assertion(assertion, report);
+        out_of_range::cli_bench::check_assertion(assertion, report);
+    }
+    contradiction::cli_bench::check_assertions(&asserted, report);
+    collision::cli_bench::check_assertions(&asserted, report);
+    vacuous_claim::cli_bench::check_assertions(&asserted, report);
+    last_command_only::check_assertions(&asserted, report);
+    no_exit_code::check_task(task, &asserted, report);
+}
+
+/// What a suite and a task have in common.
+fn report_owner(owner: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    wrong_type::cli_bench::check_environment(owner, report);
+    invalid_value::cli_bench::check_environment(owner, report);
+    invalid_path::cli_bench::check_scaffold(owner, files, report);
+    missing_file::cli_bench::check_scaffold(owner, files, report);
+}
+
+/// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
+/// absolute.
+pub(crate) fn report_relations(
     file: SpecFile,
     root: NodeRef<'_>,
     items: &[(usize, &ItemFacts)],
     files: &dyn Files,
-) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let Some(list) = file.case_list() else { return problems };
+    report: &mut Report,
+) {
+    let Some(list) = file.case_list() else { return };
     let list = Definition::list_at(list);
-    let suite = facts::suite_facts(file, root, files);
-    names::lint(&list, items, &suite, &mut problems);
-    intent::lint(root, &list, items, &suite, &mut problems);
+    let items = Items::new(&list, items);
+    let suite = suite_facts(file, root, files);
+    duplicate_name::cli_bench::check_relations(items, &suite, report);
+    vague_intent::check_relations(items, &suite, report);
+    revealing_intent::check_relations(root, items, &suite, report);
+    too_few_turns::check_relations(items, &suite, report);
     if file == SpecFile::CliBench {
-        files::lint_entries(&Spot::root(root), items, &mut problems);
+        collision::cli_bench::check_relations(items, report);
+        out_of_range::cli_bench::check_relations(&Spot::root(root), items, report);
     }
-    problems
 }

@@ -21,11 +21,12 @@ use crate::{
     dialect::{Dialect, Gates as AnyGates},
     document::{Document, NodeRef, Pointer, Shape},
     files::Files,
+    finding::Report,
     json_schema::SpecFile,
     problem::Severity,
     script,
     suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Suite, inputs_of_task},
-    validate::{Definition, validate_node},
+    validate::{self, Definition, is_damaged},
 };
 
 /// What a task needs to know of the rest of the suite. When it changes, every task is lowered again.
@@ -158,8 +159,11 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
 
 /// Whether a task of another file has no error. What is wrong between tasks is found where that file is checked.
 fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
-    let mut problems = validate_node(task, Definition::Item(SpecFile::CliBenchTasks, ""));
-    problems.extend(lint::lint_item(SpecFile::CliBenchTasks, "", task, files));
+    let (file, list) = (SpecFile::CliBenchTasks, "");
+    let mut report = Report::default();
+    validate::check(task, Definition::Item(file, list), &mut report);
+    lint::report_item(file, list, task, files, &mut report);
+    let problems = report.resolve(is_damaged(task)).problems(task);
     problems.iter().all(|problem| problem.severity != Severity::Error)
 }
 

@@ -4,9 +4,10 @@ use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::{cli_bench::lint::known_scripts, kindlm::providers::MODELS},
+    dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer, Step},
     json_schema::SpecFile,
+    script,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
 };
 
@@ -153,7 +154,7 @@ impl List<'_> {
     fn models(&mut self, quote: Option<char>, lead: &str) -> bool {
         let at = &self.context.at;
         if self.file == SpecFile::CliBench && at.parent() == Some(Pointer::parse("/providers")) {
-            for id in known_scripts(self.values.files) {
+            for id in script::known(self.values.files) {
                 self.found(0, &id, quote, lead, "scripted model");
             }
             return false;

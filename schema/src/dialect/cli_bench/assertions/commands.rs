@@ -86,8 +86,8 @@ impl CommandPattern {
     }
 }
 
-/// Whether a pattern finds nothing but its own text.
-fn is_literal(pattern: &str) -> bool {
+/// Whether a pattern finds nothing but its own text: there is nothing to compile.
+pub(crate) fn is_literal(pattern: &str) -> bool {
     !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
 }
 

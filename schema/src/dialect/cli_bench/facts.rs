@@ -5,36 +5,36 @@ use std::{cell::RefCell, ops::Range, sync::Arc};
 use crate::{
     document::{Document, NodeRef, Pointer},
     files::{Files, Lead},
+    finding::Finding,
     json_schema::SpecFile,
     kind,
-    problem::{OtherFile, Problem},
+    problem::OtherFile,
+    rules::{revealing_intent::Revealed, vague_intent::Wish},
     spot::Spot,
 };
 
 use super::{
-    super::{
-        config::HelpMode,
-        task_files::{self, Target},
-    },
-    intent::Hints,
+    assertions::is_literal,
+    config::HelpMode,
+    task_files::{self, Target},
 };
 
 /// A text, and where it stands: counted from the item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(crate) struct Named {
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// The node.
-    pub at: Pointer,
+    pub(crate) at: Pointer,
     /// Its bytes, counted from the item's first byte.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Whether it was written as it reads, so that parts of it can be pointed at.
-    pub verbatim: bool,
+    pub(crate) verbatim: bool,
 }
 
 /// What an item says that matters to others.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ItemFacts {
+pub(crate) enum ItemFacts {
     /// A task.
     Task(TaskFacts),
     /// Something that is neither.
@@ -43,66 +43,118 @@ pub enum ItemFacts {
     Files(Named, Vec<Arc<FileFacts>>),
 }
 
+/// The items of the list of tasks of a document: the byte where each begins, and what it says.
+#[derive(Clone, Copy)]
+pub(crate) struct Items<'f> {
+    list: &'f Pointer,
+    items: &'f [(usize, &'f ItemFacts)],
+}
+
+impl<'f> Items<'f> {
+    /// The items of the list at a place.
+    pub(crate) fn new(list: &'f Pointer, items: &'f [(usize, &'f ItemFacts)]) -> Items<'f> {
+        Items { list, items }
+    }
+
+    /// Each with its number.
+    pub(crate) fn all(self) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
+        self.items.iter().enumerate().map(|(index, (_, facts))| (index, *facts))
+    }
+
+    /// Those that are tasks, each with its number.
+    pub(crate) fn tasks(self) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
+        self.all().filter_map(|(index, facts)| match facts {
+            ItemFacts::Task(task) => Some((index, task)),
+            ItemFacts::Nothing | ItemFacts::Files(..) => None,
+        })
+    }
+
+    /// Where a text of the item with this number is.
+    pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
+        named.place(&self.list.index(index), self.items[index].0)
+    }
+}
+
 /// What a task says that matters to others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TaskFacts {
+pub(crate) struct TaskFacts {
     /// Its name.
-    pub id: Option<Named>,
+    pub(crate) id: Option<Named>,
     /// What the model is to do.
-    pub intent: Option<Named>,
-    /// What the intent gives away, and whether it asks for anything.
-    pub hints: Hints,
+    pub(crate) intent: Option<Named>,
+    /// What the intent asks for.
+    pub(crate) wish: Wish,
+    /// What the intent gives away.
+    pub(crate) revealed: Revealed,
     /// The number of turns, where it is written.
-    pub max_turns: Option<(Named, u32)>,
+    pub(crate) max_turns: Option<(Named, u32)>,
 }
 
 /// A task file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FileFacts {
+pub(crate) struct FileFacts {
     /// Its path.
-    pub path: String,
+    pub(crate) path: String,
     /// The ids of its tasks, in their order.
-    pub ids: Vec<TaskId>,
+    pub(crate) ids: Vec<TaskId>,
     /// Why it holds no tasks.
-    pub wrong: Option<String>,
+    pub(crate) wrong: Option<NoTasks>,
     /// Whether it says that it is something else than a task file.
-    pub is_other: bool,
+    pub(crate) is_other: bool,
     /// What it holds.
-    pub bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<[u8]>,
+}
+
+/// Why a file holds no tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoTasks {
+    /// It cannot be read, for this reason.
+    Unreadable(String),
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It has no content.
+    Empty,
+    /// It is something else than a list.
+    NotAList,
 }
 
 /// The id of a task in another file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TaskId {
+pub(crate) struct TaskId {
     /// The id.
-    pub text: String,
+    pub(crate) text: String,
     /// Where it stands.
-    pub at: Pointer,
+    pub(crate) at: Pointer,
     /// Its bytes.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
 }
 
 impl FileFacts {
-    /// A problem, with the place of an id of this file beside it.
-    pub(super) fn shown_beside(&self, problem: Problem, id: &TaskId, message: &str) -> Problem {
+    /// A finding, with the place of an id of this file beside it.
+    pub(crate) fn shown_beside(&self, finding: Finding, id: &TaskId, label: &'static str) -> Finding {
         let file = OtherFile { path: self.path.clone(), bytes: Arc::clone(&self.bytes) };
-        problem.with_related_in(file, message, id.at.clone(), id.range.clone())
+        finding.with_other_file(label, file, id.at.clone(), id.range.clone())
     }
 }
 
 /// What tasks need to know of their suite.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SuiteFacts {
+pub(crate) struct SuiteFacts {
     /// The program.
-    pub cli: Option<String>,
+    pub(crate) cli: Option<String>,
     /// How models learn about the program.
-    pub help_modes: Vec<HelpMode>,
+    pub(crate) help_modes: Vec<HelpMode>,
     /// The other files with tasks, in the order in which ids are taken.
-    pub others: Vec<Arc<FileFacts>>,
+    pub(crate) others: Vec<Arc<FileFacts>>,
 }
 
 /// What an item says; nothing for items of other lists than that of the tasks.
-pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<ItemFacts> {
+pub(crate) fn item_facts(
+    file: SpecFile,
+    list: &'static str,
+    item: NodeRef<'_>,
+    files: &dyn Files,
+) -> Option<ItemFacts> {
     if file.case_list() != Some(list) {
         return None;
     }
@@ -124,7 +176,8 @@ pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: 
     let intent = spot.get("intent").and_then(|intent| named(&intent, start));
     Some(ItemFacts::Task(TaskFacts {
         id: spot.get("id").and_then(|id| named(&id, start)),
-        hints: intent.as_ref().map(|intent| Hints::of(&intent.text, &commands(&spot))).unwrap_or_default(),
+        wish: intent.as_ref().map(|intent| Wish::of(&intent.text)).unwrap_or_default(),
+        revealed: intent.as_ref().map(|intent| Revealed::of(&intent.text, &commands(&spot))).unwrap_or_default(),
         intent,
         max_turns,
     }))
@@ -134,7 +187,7 @@ pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: 
 fn commands(task: &Spot<'_>) -> Vec<String> {
     let items = task.get("assert").map(|list| list.items()).unwrap_or_default();
     let patterns = items.iter().filter_map(|item| item.get("ran")?.text().map(str::to_owned));
-    patterns.filter(|text| text.trim().contains(' ') && super::patterns::is_literal(text)).collect()
+    patterns.filter(|text| text.trim().contains(' ') && is_literal(text)).collect()
 }
 
 fn named(spot: &Spot<'_>, start: usize) -> Option<Named> {
@@ -153,23 +206,23 @@ fn shifted(range: Range<usize>, start: usize) -> Range<usize> {
 }
 
 impl Named {
-    /// Its place in the document, where its item stands at `base` and begins at `start`.
-    pub(super) fn place(&self, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
+    /// Its place in the document, where its item is at `base` and begins at `start`.
+    fn place(&self, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
         (base.join(&self.at), self.range.start + start..self.range.end + start)
     }
 }
 
 /// What a task file holds. Many entries and edits ask for the same files, so the last answers are kept.
-pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
+pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     const KEPT: usize = 512;
     type Known = (Arc<[u8]>, Arc<FileFacts>);
     thread_local! {
         static ANSWERS: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
     }
-    let wrong = |reason: String| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
+    let wrong = |reason: NoTasks| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
     let bytes = match files.read_named(path) {
         Ok(bytes) => bytes,
-        Err(reason) => return Arc::new(wrong(format!("cannot be read: {reason}"))),
+        Err(reason) => return Arc::new(wrong(NoTasks::Unreadable(reason))),
     };
     ANSWERS.with_borrow_mut(|answers| {
         let known = answers.iter().find(|(known, facts)| facts.path == path && *known == bytes);
@@ -177,18 +230,16 @@ pub(super) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
             return Arc::clone(facts);
         }
         let facts = Arc::new(match std::str::from_utf8(&bytes) {
-            Err(_) => wrong("is not UTF-8".to_owned()),
+            Err(_) => wrong(NoTasks::NotUtf8),
             Ok(text) => {
                 let document = Document::read(text, task_files::rules());
                 let is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CliBenchTasks));
-                let wrong = |reason: String| FileFacts { is_other, ..wrong(reason) };
+                let wrong = |reason: NoTasks| FileFacts { is_other, ..wrong(reason) };
                 match document.root() {
-                    None if document.is_intact() => wrong("is empty".to_owned()),
+                    None if document.is_intact() => wrong(NoTasks::Empty),
                     // A broken file is reported where it is checked.
                     None => FileFacts { path: path.to_owned(), ..FileFacts::default() },
-                    Some(root) if root.shape() != crate::document::Shape::Sequence => {
-                        wrong("is not a list of tasks".to_owned())
-                    }
+                    Some(root) if root.shape() != crate::document::Shape::Sequence => wrong(NoTasks::NotAList),
                     Some(root) => FileFacts {
                         path: path.to_owned(),
                         ids: ids(root, &Pointer::root()),
@@ -218,7 +269,7 @@ fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
 }
 
 /// What the tasks of a document need to know of their suite.
-pub(super) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> SuiteFacts {
+pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> SuiteFacts {
     if file == SpecFile::CliBench {
         return of_main(root);
     }

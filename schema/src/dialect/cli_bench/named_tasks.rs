@@ -1,0 +1,71 @@
+//! An item of `tasks` that names files, with where it leads: it is looked up once for all rules.
+
+use std::sync::Arc;
+
+use crate::{
+    files::{Files, Lead},
+    spot::Spot,
+};
+
+use super::{
+    facts::{FileFacts, file_facts},
+    task_files::{self, SCHEME, Target},
+};
+
+/// An item of `tasks` that names files.
+pub(crate) struct NamedTasks<'d, 'f> {
+    pub(crate) spot: &'f Spot<'d>,
+    /// The path as written.
+    pub(crate) path: &'d str,
+    /// The same from the directory of the main file, or why it is not a path here.
+    pub(crate) normal: Result<String, &'static str>,
+    pub(crate) target: Target,
+    /// Why its files are not looked into.
+    pub(crate) far: Option<Far>,
+    pub(crate) files: &'f dyn Files,
+}
+
+/// Files that are not looked into.
+#[derive(Clone, Debug)]
+pub(crate) enum Far {
+    /// This one cannot be read from here.
+    Unread(String),
+    /// They are outside of the workspace.
+    Outside,
+}
+
+impl<'d, 'f> NamedTasks<'d, 'f> {
+    /// Returns where an item leads. `None` for one that does not name files.
+    pub(crate) fn of(spot: &'f Spot<'d>, files: &'f dyn Files) -> Option<NamedTasks<'d, 'f>> {
+        let text = spot.text()?;
+        let target = Target::of(text, files)?;
+        let path = text.strip_prefix(SCHEME).unwrap_or(text);
+        let normal = task_files::normalize(path, files);
+        let far = far(path, &normal, &target, files);
+        Some(NamedTasks { spot, path, normal, target, far, files })
+    }
+
+    /// What is in the files that are looked into.
+    pub(crate) fn readable(&self) -> impl Iterator<Item = Arc<FileFacts>> {
+        let paths: &[String] = match &self.target {
+            Target::Files(paths) if self.far.is_none() => paths,
+            Target::Files(_)
+            | Target::NoMatch { .. }
+            | Target::Missing(_)
+            | Target::NoFile(_)
+            | Target::Outside(_)
+            | Target::Nowhere => &[],
+        };
+        paths.iter().map(|path| file_facts(path, self.files))
+    }
+}
+
+fn far(path: &str, normal: &Result<String, &'static str>, target: &Target, files: &dyn Files) -> Option<Far> {
+    let Target::Files(found) = target else { return None };
+    if let Some(unread) = found.iter().find(|found| files.named(found) == Lead::Unread) {
+        return Some(Far::Unread(unread.clone()));
+    }
+    let is_far = |found: &String| matches!(files.named(found), Lead::Found { is_far: true, .. });
+    let leads_up = normal.as_ref().is_ok_and(|normal| normal.starts_with("../"));
+    (leads_up && !path.starts_with('/') && found.iter().any(is_far)).then_some(Far::Outside)
+}

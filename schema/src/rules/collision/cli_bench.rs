@@ -1,0 +1,187 @@
+//! What is in a suite of cli-bench twice: models, modes, files of tasks, and assertions.
+
+use std::collections::HashMap;
+
+use crate::{
+    dialect::cli_bench::{
+        asserted::Asserted,
+        facts::{ItemFacts, Items, Named},
+    },
+    document::{NodeRef, Shape},
+    edit,
+    finding::{Finding, Relation, Report, Rule, Site, Words},
+    problem::{Code, Fix},
+    spot::Spot,
+    validate::is_damaged,
+};
+
+/// A mode that is there twice.
+#[derive(Debug)]
+struct RepeatedMode(String);
+
+/// A model that is there twice.
+#[derive(Debug)]
+struct RepeatedModel(String);
+
+/// A file of tasks to which two items lead.
+#[derive(Debug)]
+struct RepeatedFile(String);
+
+/// An assertion that is there twice.
+#[derive(Debug)]
+struct RepeatedAssertion;
+
+/// Looks at the models and modes of a suite.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let repeated = |key: &str| root.get(key).into_iter().flat_map(|list| repetitions(&list));
+    for (name, mode, first) in repeated("help_modes") {
+        report.push(mode.finding(RepeatedMode(name.to_owned())).with("first here", &first));
+    }
+    for (name, model, first) in repeated("providers").filter(|(name, ..)| !name.is_empty()) {
+        report.push(model.finding(RepeatedModel(name.to_owned())).with("first here", &first));
+    }
+}
+
+/// The texts of a list that are there before, each with its first place.
+fn repetitions<'d>(list: &Spot<'d>) -> Vec<(&'d str, Spot<'d>, Spot<'d>)> {
+    let mut seen: HashMap<&str, Spot<'d>> = HashMap::new();
+    let mut repeated = Vec::new();
+    for (text, item) in list.texts() {
+        match seen.get(text) {
+            Some(first) => repeated.push((text, item, first.clone())),
+            None => drop(seen.insert(text, item)),
+        }
+    }
+    repeated
+}
+
+/// Looks for files to which several items lead.
+pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
+    let mut seen: HashMap<&str, (usize, &Named)> = HashMap::new();
+    for (index, facts) in items.all() {
+        let ItemFacts::Files(entry, files) = facts else { continue };
+        for file in files {
+            let Some((first_index, first)) = seen.get(file.path.as_str()) else {
+                seen.insert(&file.path, (index, entry));
+                continue;
+            };
+            let (at, range) = items.place(index, entry);
+            let (first_at, first_range) = items.place(*first_index, first);
+            let finding = Finding::new(RepeatedFile(file.path.clone()), at, range);
+            report.push(finding.related(Relation::Labelled("named here first"), first_at, first_range));
+        }
+    }
+}
+
+/// Looks for assertions that are in a list twice.
+pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
+    let items = &asserted.items;
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        // A command that is run again may find something else.
+        if !item.is_mapping() || item.get("verify").is_some() || is_damaged(item.node) {
+            continue;
+        }
+        let mut says = String::new();
+        if as_written(item.node, &mut says).is_none() {
+            continue;
+        }
+        let first = *seen.entry(says).or_insert(index);
+        if first == index {
+            continue;
+        }
+        let first = &items[first];
+        // The mistake in a line may be what makes it different from the other.
+        let finding = item
+            .head_finding(RepeatedAssertion)
+            .unsure_beside_others_in(item.at.clone())
+            .unsure_beside_others_in(first.at.clone());
+        report.push(finding.related(Relation::Labelled("first here"), first.at.clone(), first.head()));
+    }
+}
+
+/// Writes down what an assertion says, for comparison. `None` where a part of it says nothing: it is empty, or an alias.
+fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
+    if node.alias().is_some() || node.resolved().is_through_alias() {
+        return None;
+    }
+    match node.shape() {
+        Shape::Scalar => {
+            let text = match node.as_str() {
+                Some(text) => format!("{text:?}"),
+                // `1` and `1.0` may be meant as texts.
+                None => String::from(node.document().text().get_byte_slice(node.own_range())?),
+            };
+            let is_something = !node.is_null() && node.text().is_some_and(|text| !text.trim().is_empty());
+            is_something.then(|| says.push_str(&text))
+        }
+        Shape::Mapping => {
+            let entries = node.entries().map(|entry| {
+                let mut value = String::new();
+                as_written(entry.value, &mut value)?;
+                (!entry.is_merge()).then(|| (entry.key.key_text(), value))
+            });
+            let mut entries: Vec<(String, String)> = entries.collect::<Option<_>>()?;
+            entries.sort();
+            entries.iter().for_each(|(key, value)| says.push_str(&format!("{key:?}:{value},")));
+            (!entries.is_empty()).then_some(())
+        }
+        Shape::Sequence | Shape::Dangling => None,
+    }
+}
+
+/// The fix that removes the item that repeats another one. Unless `is_sure`, or where a comment goes along, a person decides.
+fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
+    let index = site.at.last_step()?.index()?;
+    let edits = edit::remove_item(site.parent()?, index)?;
+    let text = site.root.document().text();
+    let has_comment = edits.iter().any(|edit| text.byte_slice(edit.range.clone()).chars().any(|letter| letter == '#'));
+    let fix = if is_sure && !has_comment { Fix::safe } else { Fix::guess };
+    Some(fix("remove it", edits))
+}
+
+impl Rule for RepeatedMode {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!("duplicate mode `{}`", self.0))
+            .note("the whole suite runs once in each mode")
+            .help("remove it")
+            .fix(removed(site, false))
+    }
+}
+
+impl Rule for RepeatedModel {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!("duplicate model `{}`", self.0))
+            .note("it runs once")
+            .help("remove it")
+            .fix(removed(site, true))
+    }
+}
+
+impl Rule for RepeatedFile {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is named by an earlier item, too", self.0)).note("its tasks run once")
+    }
+}
+
+impl Rule for RepeatedAssertion {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new("duplicate assertion").help("remove it").fix(removed(site, !site.is_unsure))
+    }
+}

@@ -1,0 +1,123 @@
+//! Task ids: each is the id of one task of the whole suite.
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    dialect::cli_bench::facts::{FileFacts, ItemFacts, Items, Named, SuiteFacts, TaskId},
+    finding::{Finding, Relation, Report, Rule, Site, Words},
+    problem::{Code, Subject},
+};
+
+/// An id that a task before has.
+#[derive(Debug)]
+struct DuplicateId {
+    id: String,
+    holders: Holders,
+}
+
+/// Who has the id, as far as that is not this document alone.
+#[derive(Debug)]
+enum Holders {
+    Here,
+    /// Another file as well.
+    File(String),
+    /// Another file, which is named here, and this one.
+    FileAndHere(String),
+    /// Two other files, the second one named here.
+    Files(String, String),
+}
+
+/// What has an id already.
+enum Holder<'f> {
+    /// A task of the document, with the number of its item.
+    Task(&'f Named, usize),
+    /// A task of another file.
+    File(&'f FileFacts, &'f TaskId),
+}
+
+/// Looks for ids that are in the suite twice.
+pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
+    let mut seen: FxHashMap<&str, Holder<'_>> = FxHashMap::default();
+    for file in &suite.others {
+        for id in &file.ids {
+            seen.entry(&id.text).or_insert(Holder::File(file, id));
+        }
+    }
+    for (index, facts) in items.all() {
+        match facts {
+            ItemFacts::Task(task) => {
+                let Some(id) = task.id.as_ref().filter(|id| !id.text.is_empty()) else { continue };
+                let taken = |holders| taken(items, index, id, &id.text, holders);
+                match seen.get(id.text.as_str()) {
+                    Some(Holder::Task(first, first_index)) => {
+                        report.push(first_used(taken(Holders::Here), items, *first_index, first));
+                    }
+                    Some(Holder::File(file, first)) => {
+                        let finding = taken(Holders::File(file.path.clone()));
+                        report.push(file.shown_beside(finding, first, "used here, too"));
+                    }
+                    None => drop(seen.insert(&id.text, Holder::Task(id, index))),
+                }
+            }
+            ItemFacts::Nothing => {}
+            ItemFacts::Files(entry, files) => {
+                for file in files {
+                    // A file that several entries lead to counts once; that is reported by another rule.
+                    if seen.values().any(|holder| matches!(holder, Holder::File(known, _) if known.path == file.path)) {
+                        continue;
+                    }
+                    let mut own_ids = Vec::new();
+                    for own in &file.ids {
+                        let taken = |holders| taken(items, index, entry, &own.text, holders);
+                        let finding = match seen.get(own.text.as_str()) {
+                            Some(Holder::Task(first, first_index)) => {
+                                let finding = taken(Holders::FileAndHere(file.path.clone()));
+                                first_used(finding, items, *first_index, first)
+                            }
+                            Some(Holder::File(other, first)) => {
+                                let finding = taken(Holders::Files(other.path.clone(), file.path.clone()));
+                                other.shown_beside(finding, first, "first used here")
+                            }
+                            None => {
+                                own_ids.push(own);
+                                continue;
+                            }
+                        };
+                        report.push(file.shown_beside(finding, own, "used here, too"));
+                    }
+                    // Within one file it is reported where that file is checked.
+                    seen.extend(own_ids.into_iter().map(|id| (id.text.as_str(), Holder::File(file, id))));
+                }
+            }
+        }
+    }
+}
+
+/// The finding of an id that is used before, at what leads to it here.
+fn taken(items: Items<'_>, index: usize, here: &Named, id: &str, holders: Holders) -> Finding {
+    let (at, range) = items.place(index, here);
+    Finding::new(DuplicateId { id: id.to_owned(), holders }, at, range)
+}
+
+fn first_used(finding: Finding, items: Items<'_>, index: usize, first: &Named) -> Finding {
+    let (at, range) = items.place(index, first);
+    finding.related(Relation::Labelled("first used here"), at, range)
+}
+
+impl Rule for DuplicateId {
+    fn code(&self) -> Code {
+        Code::DuplicateName
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let words = Words::new(format!("duplicate task id `{}`", self.id))
+            .help("give the task another id")
+            .subject(Subject::Name(self.id.clone()));
+        match &self.holders {
+            Holders::Here => words,
+            Holders::File(path) => words.note(format!("`{path}` has it, too")),
+            Holders::FileAndHere(path) => words.note(format!("`{path}` and this file have it")),
+            Holders::Files(first, second) => words.note(format!("`{first}` and `{second}` have it")),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Names and ids in a suite of cli-bench.
+
+use crate::{
+    dialect::cli_bench::{facts::NoTasks, named_tasks::NamedTasks},
+    document::Pointer,
+    finding::{Finding, Report, Rule, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Fix, Severity},
+    script::PREFIX,
+    shape::scalar,
+    spot::Spot,
+    validate::Context,
+};
+
+/// A name of a variable of the environment that cannot be one.
+#[derive(Debug)]
+struct VariableName(String);
+
+/// The same in the list of those whose values are masked.
+#[derive(Debug)]
+struct MaskedName(String);
+
+/// The id of a task that cannot be a file name as it is.
+#[derive(Debug)]
+struct TaskId(String);
+
+/// The id of a model with more than two parts.
+#[derive(Debug)]
+struct ModelId(String);
+
+/// A text that is not the id of a model, with what the schema says of it.
+#[derive(Debug)]
+struct NoModelId {
+    rule: Box<dyn Rule>,
+    text: String,
+}
+
+/// A task file, by its path, that holds no tasks.
+#[derive(Debug)]
+struct TaskFile {
+    path: String,
+    reason: NoTasks,
+}
+
+/// Says of an item of `providers` that its schema does not allow what is known of it here.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let is_model = context.file == SpecFile::CliBench && context.base == Pointer::root().key("providers").index(0);
+    match context.node.as_str().filter(|_| is_model && finding.at().is_root()) {
+        Some(text) => finding.as_rule(|rule| Box::new(NoModelId { rule, text: text.to_owned() })),
+        None => finding,
+    }
+}
+
+/// Looks at the names in the `env` of a suite or a task.
+pub(crate) fn check_environment(owner: &Spot<'_>, report: &mut Report) {
+    for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            report.push(value.head_finding(VariableName(name)));
+        }
+    }
+}
+
+/// Looks at the name of a variable whose value is masked.
+pub(crate) fn check_masked_name(spot: &Spot<'_>, report: &mut Report) {
+    if let Some(name) = spot.text().filter(|name| !name.is_empty() && !is_plain(name)) {
+        report.push(spot.finding(MaskedName(name.to_owned())));
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Looks at the id of a task: it can be a file name, and be written on a command line.
+pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+    let Some(id) = task.get("id") else { return };
+    let Some(text) = id.text().filter(|text| !text.is_empty()) else { return };
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if !(text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.chars().all(plain)) {
+        report.push(id.finding(TaskId(text.to_owned())));
+    }
+}
+
+/// A text as an id: words with dashes between them.
+fn slug(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+/// Looks at an item of `providers`: the id of a model has two parts.
+pub(crate) fn check_model(model: &Spot<'_>, report: &mut Report) {
+    if let Some(id) = model.text().filter(|id| id.matches('/').count() > 1 && !id.starts_with(PREFIX)) {
+        report.push(model.finding(ModelId(id.to_owned())));
+    }
+}
+
+/// Looks into the files that an entry leads to.
+pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
+    for facts in entry.readable() {
+        // A file that is checked by itself reports that by itself.
+        if let Some(reason) = facts.wrong.clone().filter(|_| facts.is_other || !entry.files.parts_are_checked()) {
+            report.push(entry.spot.finding(TaskFile { path: facts.path.clone(), reason }));
+        }
+    }
+}
+
+impl Rule for VariableName {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is not a valid name of an environment variable", self.0))
+    }
+}
+
+impl Rule for MaskedName {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let name = &self.0;
+        let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+        let bare = bare.split('=').next().unwrap_or_default();
+        let words =
+            Words::new(format!("`{name}` is not a valid name of an environment variable")).note("no value is masked");
+        if !is_plain(bare) {
+            return words.help("name a variable, such as `MYCLI_TOKEN`");
+        }
+        let help = format!("write the name alone, `{bare}`");
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(bare)));
+        words.fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
+    }
+}
+
+impl Rule for TaskId {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let slug = slug(&self.0);
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&slug))).filter(|_| !slug.is_empty());
+        Words::new(format!("`{}` contains characters that are not safe in a file name", self.0))
+            .note("the id becomes a file name, and selects the task on the command line")
+            .help("use letters, digits, `.`, `_` and `-`")
+            .fix(edits.map(|edits| Fix::guess(format!("change it to `{slug}`"), edits)))
+    }
+}
+
+impl Rule for ModelId {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("model id `{}` has more than two parts", self.0)).help("write it as `provider/model-id`")
+    }
+}
+
+impl Rule for NoModelId {
+    fn code(&self) -> Code {
+        self.rule.code()
+    }
+
+    fn severity(&self) -> Severity {
+        self.rule.severity()
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words { message: format!("`{}` is not a valid model id", self.text), ..self.rule.words(site) }
+            .help("write it as `provider/model-id`, such as `openai/gpt-4o`")
+    }
+}
+
+impl Rule for TaskFile {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let reason = match &self.reason {
+            NoTasks::Unreadable(reason) => format!("cannot be read: {reason}"),
+            NoTasks::NotUtf8 => "is not UTF-8".to_owned(),
+            NoTasks::Empty => "is empty".to_owned(),
+            NoTasks::NotAList => "is not a list of tasks".to_owned(),
+        };
+        Words::new(format!("the task file `{}` {reason}", self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn an_id_is_words_with_dashes() {
+        assert_eq!(slug("Show help (all)"), "show-help-all");
+        assert_eq!(slug("größe"), "gr-e");
+        assert_eq!(slug("…"), "");
+    }
+}

@@ -1,0 +1,114 @@
+//! Items of `tasks` in suites of cli-bench that are neither tasks nor the paths of task files.
+
+use crate::{
+    dialect::cli_bench::{asserted, task_files::SCHEME},
+    document::{NodeRef, Shape},
+    edit,
+    finding::{Finding, Report, Rule, Scope, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Fix, Severity},
+    spot::Spot,
+    validate::Context,
+};
+
+/// A scalar in place of a task, with what the schema says of it.
+#[derive(Debug)]
+struct NotATask {
+    rule: Box<dyn Rule>,
+    file: SpecFile,
+}
+
+/// A mapping with one key that has the path of a task file.
+#[derive(Debug)]
+struct FileMapping(String);
+
+/// Says of a scalar in place of a task what is known of it here.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let is_item = asserted::is_task(context) && finding.at().is_root();
+    if is_item && context.node.shape() == Shape::Scalar {
+        let file = context.file;
+        finding.as_rule(|rule| Box::new(NotATask { rule, file }))
+    } else {
+        finding
+    }
+}
+
+/// Looks for `- file: tasks/a.yaml`, where `file://tasks/a.yaml` is meant.
+pub(crate) fn check(item: &Spot<'_>, report: &mut Report) {
+    let entries = item.entries();
+    let [(key, value)] = entries.as_slice() else { return };
+    if !["file", "include", "path", "$ref"].contains(&key.to_lowercase().as_str()) {
+        return;
+    }
+    let Some(text) = value.text().filter(|text| !text.is_empty()) else { return };
+    let name = format!("{SCHEME}{}", path_of(text.trim_start_matches('/')));
+    let range = value.head().start..value.node.own_range().end;
+    let finding = Finding::new(FileMapping(name), item.at.clone(), range);
+    report.push(finding.instead_of(Scope::In(item.at.clone())));
+}
+
+/// The path behind what is written in place of the scheme.
+fn path_of(text: &str) -> &str {
+    let is_scheme = |start: &str| start.eq_ignore_ascii_case("file:");
+    let path = text.get(..5).filter(|start| is_scheme(start)).map_or(text, |start| &text[start.len()..]);
+    let path = if path.len() < text.len() { path.trim_start_matches('/').trim_start() } else { path };
+    path.trim_start_matches("./")
+}
+
+/// The fix that writes the scheme before a path.
+fn with_scheme(item: NodeRef<'_>, text: &str) -> Option<Fix> {
+    let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
+    let path = path_of(text);
+    let name = format!("{SCHEME}{path}");
+    let edits = edit::replace_text(item, &name).filter(|_| is_path && !path.contains("://"))?;
+    // One slash behind the scheme may begin an absolute path.
+    let is_open =
+        text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("file:/")) && !text[6..].starts_with('/');
+    let fix = if is_open { Fix::guess } else { Fix::safe };
+    Some(fix(format!("change it to `{name}`"), edits))
+}
+
+impl Rule for NotATask {
+    fn code(&self) -> Code {
+        self.rule.code()
+    }
+
+    fn severity(&self) -> Severity {
+        self.rule.severity()
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words { fixes: Vec::new(), ..self.rule.words(site) };
+        let text = site.root.text().unwrap_or_default();
+        if site.root.is_null() {
+            return words.help("add a task, which begins with `id: …`, or remove the `-`");
+        }
+        let is_task_file = self.file == SpecFile::CliBenchTasks;
+        let (message, help) = if is_task_file && text.starts_with(SCHEME) {
+            ("a task file cannot name other files".to_owned(), "move the item to the main file".to_owned())
+        } else if is_task_file {
+            (format!("expected a task, found the string `{text}`"), "begin the task with `id: …`".to_owned())
+        } else if text == SCHEME {
+            (format!("`{SCHEME}` needs a path"), format!("add a path, such as `{SCHEME}tasks/*.yaml`"))
+        } else {
+            let message = format!("expected a task or a file, found the string `{text}`");
+            (message, format!("write a file as `{SCHEME}…`"))
+        };
+        let fix = with_scheme(site.root, text).filter(|_| !is_task_file);
+        Words { message, ..words }.help(help).mend(fix)
+    }
+}
+
+impl Rule for FileMapping {
+    fn code(&self) -> Code {
+        Code::InvalidValue
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let help = format!("write `{}`", self.0);
+        let edits = site.node().and_then(|item| edit::replace_text(item, &self.0));
+        Words::new("expected a task or the path of a task file, found a mapping with one key")
+            .fix(edits.map(|edits| Fix::guess(&help, edits)))
+            .help(help)
+    }
+}

@@ -1,0 +1,47 @@
+//! Suites of cli-bench without models.
+
+use crate::{
+    finding::{Report, Rule, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Severity},
+    shape::Shape,
+    spot::Spot,
+    words::nearest,
+};
+
+/// The key that has the models.
+const PROVIDERS: &str = "providers";
+
+/// A suite that names no model.
+#[derive(Debug)]
+struct NoModel;
+
+/// Looks at `providers`.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let providers = root.get(PROVIDERS);
+    // Under another name, which is reported, they are there.
+    let is_called = |key: &str| {
+        Shape::of(SpecFile::CliBench).field_called(key, None).is_some_and(|(field, _)| field.name == PROVIDERS)
+    };
+    let is_misspelt = |(key, _): &(String, Spot<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
+    if providers.is_none() && root.entries().iter().any(is_misspelt) {
+        return;
+    }
+    if providers.as_ref().is_none_or(|providers| providers.is_list() && providers.is_empty()) {
+        report.push(providers.as_ref().unwrap_or(root).head_finding(NoModel));
+    }
+}
+
+impl Rule for NoModel {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("the suite names no model").help("add `providers`, or name the models on the command line")
+    }
+}

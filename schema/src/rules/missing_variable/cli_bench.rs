@@ -1,0 +1,159 @@
+//! `{{name}}` in a suite of cli-bench: only `{{workdir}}` is filled in, and only in some places.
+
+use crate::{
+    document::Scalar,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    spot::Spot,
+    template::{Placeholder, placeholders},
+    words::nearest,
+};
+
+/// The only placeholder.
+const WORKDIR: &str = "workdir";
+
+/// The same as people write it in other formats.
+const SPACED: &str = "{{ workdir }}";
+
+/// Where `{{workdir}}` is filled in.
+const PLACES: &str = "`env`, in the paths of `file_exists` and `file_contains`, and in `verify`";
+
+/// Names of placeholders that people bring along from other formats, or from the names of fields.
+const BROUGHT: [&str; 14] = [
+    "workdir", "today", "now", "run_id", "id", "cli", "intent", "model", "provider", "env", "tmpdir", "cwd", "home",
+    "date",
+];
+
+/// A placeholder that is left as it is. The text of each is as written.
+#[derive(Debug)]
+enum MissingVariable {
+    /// `{{workdir}}`, in a text in which nothing is filled in.
+    Idle(String),
+    /// Another name.
+    Unknown { text: String, is_misspelt: bool },
+    /// `{{workdir}}` with spaces.
+    Spaced,
+}
+
+/// Looks at the sections of a suite.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    if let Some(prompt) = root.get("system_prompt") {
+        check_idle(&prompt, report);
+    }
+    check_environment(root, report);
+}
+
+/// Looks at a task.
+pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
+    if let Some(intent) = task.get("intent") {
+        check_idle(&intent, report);
+    }
+    for command in task.get("setup").into_iter().chain(task.get("teardown")).flat_map(|list| list.items()) {
+        check_command(&command, report);
+    }
+    check_environment(task, report);
+    for item in task.get("assert").map(|list| list.items()).unwrap_or_default() {
+        let texts = ["output_contains", "output_equals", "error_contains", "ran", "not_ran"].map(|key| item.get(key));
+        let below = [
+            ["file_contains", "text"],
+            ["run_count", "pattern"],
+            ["verify", "output_contains"],
+            ["verify", "output_equals"],
+        ]
+        .map(|keys| item.find(&keys));
+        texts.iter().chain(&below).flatten().for_each(|text| check_idle(text, report));
+        if let Some(run) = item.find(&["verify", "run"]) {
+            check_command(&run, report);
+        }
+        let paths = [item.get("file_exists"), item.find(&["file_contains", "path"])];
+        paths.iter().flatten().for_each(|path| check_template(path, report));
+    }
+}
+
+/// The `env` of a suite or a task.
+fn check_environment(owner: &Spot<'_>, report: &mut Report) {
+    for (_, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
+        if matches!(value.node.scalar(), Some(Scalar::Text | Scalar::Timestamp)) {
+            check_template(&value, report);
+        }
+    }
+}
+
+/// A text in which nothing is filled in.
+fn check_idle(spot: &Spot<'_>, report: &mut Report) {
+    let Some(text) = spot.text() else { return };
+    if let Some(found) = placeholders(text).iter().find(|found| found.name == WORKDIR) {
+        let rule = MissingVariable::Idle(found.text.to_owned());
+        report.push(Finding::new(rule, spot.at.clone(), spot.part(found.text, 0)));
+    }
+}
+
+/// Looks at a shell command. Braces mean something to many programs there, such as `docker ps --format '{{.Names}}'`: only
+/// what looks like a placeholder of a suite is reported.
+pub(crate) fn check_command(spot: &Spot<'_>, report: &mut Report) {
+    let Some(text) = spot.text() else { return };
+    for found in placeholders(text) {
+        if found.name != WORKDIR && (is_misspelt(found.name) || BROUGHT.contains(&found.name)) {
+            report.push(unknown(spot, &found));
+        }
+    }
+}
+
+/// A text in which `{{workdir}}` is filled in.
+fn check_template(spot: &Spot<'_>, report: &mut Report) {
+    let Some(text) = spot.text() else { return };
+    // What begins with a dot belongs to other programs, such as `{{.Names}}`.
+    let is_ours = |name: &str| name != WORKDIR && !name.starts_with('.');
+    for found in placeholders(text).iter().filter(|found| is_ours(found.name)) {
+        report.push(unknown(spot, found));
+    }
+    if text.contains(SPACED) {
+        report.push(Finding::new(MissingVariable::Spaced, spot.at.clone(), spot.part(SPACED, 0)));
+    }
+}
+
+fn unknown(spot: &Spot<'_>, found: &Placeholder<'_>) -> Finding {
+    let rule = MissingVariable::Unknown { text: found.text.to_owned(), is_misspelt: is_misspelt(found.name) };
+    Finding::new(rule, spot.at.clone(), spot.part(found.text, 0))
+}
+
+fn is_misspelt(name: &str) -> bool {
+    nearest(name, [WORKDIR]).is_some()
+}
+
+/// The edits that replace what is underlined, where it is written as it reads.
+fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
+    site.spot()?.with_part(site.range, written, "{{workdir}}")
+}
+
+impl Rule for MissingVariable {
+    fn code(&self) -> Code {
+        Code::MissingVariable
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        match self {
+            MissingVariable::Idle(text) => Words::new(format!("`{text}` is not filled in here"))
+                .note(format!("it has a value only in {PLACES}")),
+            MissingVariable::Unknown { text, is_misspelt } => {
+                let words = Words::new(format!("`{text}` is not filled in"))
+                    .note("`{{workdir}}` is the only placeholder of cli-bench");
+                if !is_misspelt {
+                    return words;
+                }
+                let help = "change it to `{{workdir}}`";
+                words.fix(replaced(site, text).map(|edits| Fix::guess(help, edits))).help(help)
+            }
+            MissingVariable::Spaced => {
+                let help = "write it without spaces, `{{workdir}}`";
+                Words::new("`{{ workdir }}` is not filled in")
+                    .fix(replaced(site, SPACED).map(|edits| Fix::safe(help, edits)))
+                    .help(help)
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Patterns of a suite of cli-bench that are valid, but most likely do not match what they should.
+
+use std::{ops::Range, sync::OnceLock};
+
+use regex::Regex;
+
+use crate::{
+    check::pattern::EcmaPattern,
+    dialect::cli_bench::command_patterns::{Compiled, Purpose, WrittenPattern},
+    document::Style,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Fix, Severity},
+    spot::Spot,
+};
+
+/// A pattern that every command matches.
+#[derive(Debug)]
+enum Everything {
+    Run,
+    Count,
+}
+
+/// A name of a file, in which `.` matches any character.
+#[derive(Debug)]
+struct Dot {
+    name: String,
+    /// The byte of the `.` in the name.
+    dot: usize,
+}
+
+/// An option behind a space, which another option may separate from its command. The text from the space on.
+#[derive(Debug)]
+struct FixedOptions(String);
+
+/// A pattern of secrets that matches the empty string.
+#[derive(Debug)]
+struct EmptyMatch;
+
+/// A path, taken literally, that has wildcards.
+#[derive(Debug)]
+struct Wildcards(String);
+
+/// Looks at a pattern of commands.
+pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
+    let everything = match pattern.purpose {
+        Purpose::Run => Some(Everything::Run),
+        Purpose::Count => Some(Everything::Count),
+        // It is said that nothing may be run then.
+        Purpose::NotRun => None,
+    };
+    if let Some(rule) = everything.filter(|_| pattern.matches_everything()) {
+        report.push(pattern.spot.finding(rule));
+    }
+    match &pattern.compiled {
+        Compiled::Broken(_) => {}
+        Compiled::Literal => report_some(fixed_options(pattern), report),
+        Compiled::Pattern(_) => {
+            report_some(unescaped_dot(pattern), report);
+            report_some(fixed_options(pattern), report);
+        }
+    }
+}
+
+fn report_some(finding: Option<Finding>, report: &mut Report) {
+    finding.into_iter().for_each(|finding| report.push(finding));
+}
+
+/// `config.json`, where `.` matches any character.
+fn unescaped_dot(pattern: &WrittenPattern<'_>) -> Option<Finding> {
+    static FILE: OnceLock<Regex> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        const ENDINGS: &str = "json|ya?ml|txt|md|py|jsx?|tsx?|mjs|sh|toml|csv|tsv|xml|html|css|rs|go|cpp|hpp|java|rb|php|lock|log|conf|cfg|ini|env|sql|tar|gz|tgz|zip|png|jpe?g|svg|pdf";
+        Regex::new(&format!(r"[A-Za-z0-9_-]+(?<dot>\.)(?:{ENDINGS})(?:$|[^A-Za-z0-9_*+?{{.-])"))
+            .expect("the pattern is fixed and tested")
+    });
+    let text = pattern.text;
+    let found = file.captures(text)?;
+    let (whole, dot) = (found.get(0)?, found.name("dot")?);
+    let ending = text[dot.end()..].chars().take_while(char::is_ascii_alphanumeric).count();
+    let name = &text[whole.start()..dot.end() + ending];
+    let rule = Dot { name: name.to_owned(), dot: dot.start() - whole.start() };
+    Some(Finding::new(rule, pattern.spot.at.clone(), part(pattern, name, whole.start())))
+}
+
+/// `git commit -m`, which `git commit -a -m` does not match.
+fn fixed_options(pattern: &WrittenPattern<'_>) -> Option<Finding> {
+    static OPTION: OnceLock<Regex> = OnceLock::new();
+    let option = OPTION
+        .get_or_init(|| Regex::new(r"[A-Za-z0-9_](?<space> )-{1,2}[A-Za-z]").expect("the pattern is fixed and tested"));
+    let space = option.captures(pattern.text)?.name("space")?;
+    let word: String = pattern.text[space.start()..]
+        .chars()
+        .take_while(|letter| *letter == ' ' || *letter == '-' || letter.is_ascii_alphanumeric())
+        .collect();
+    let option = format!(" {}", word.split_whitespace().next().unwrap_or_default());
+    let range = part(pattern, &option, space.start());
+    Some(Finding::new(FixedOptions(option), pattern.spot.at.clone(), range))
+}
+
+/// The bytes of a part of a pattern that begins at a byte of its text.
+fn part(pattern: &WrittenPattern<'_>, part: &str, at: usize) -> Range<usize> {
+    pattern.spot.part(part, pattern.text[..at].matches(part).count())
+}
+
+/// Looks at an item of `redact_patterns`.
+pub(crate) fn check_masked(spot: &Spot<'_>, report: &mut Report) {
+    let Some(pattern) = spot.text() else { return };
+    if EcmaPattern::compile(pattern, false).is_ok_and(|it| pattern.is_empty() || it.matches_empty()) {
+        report.push(spot.finding(EmptyMatch));
+    }
+}
+
+/// Looks at the paths of `file_exists` and `file_contains`.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let paths = [assertion.get("file_exists"), assertion.find(&["file_contains", "path"])];
+    for spot in paths.iter().flatten() {
+        let Some(path) = spot.text() else { continue };
+        // What the shell would expand as well is reported as such.
+        let is_shell = path.starts_with("~/") || path.starts_with('$');
+        if path.contains(['*', '?']) && !path.contains("{{") && !is_shell {
+            report.push(spot.finding(Wildcards(path.to_owned())));
+        }
+    }
+}
+
+impl Rule for Everything {
+    fn code(&self) -> Code {
+        Code::SuspiciousPattern
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("this pattern matches every command").help(match self {
+            Everything::Run => "name the command",
+            Everything::Count => "name the command to count",
+        })
+    }
+}
+
+impl Rule for Dot {
+    fn code(&self) -> Code {
+        Code::SuspiciousPattern
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let Dot { name, dot } = self;
+        let help = "escape it, `\\.`";
+        let at = site.range.start + dot;
+        let edits = site.spot().filter(|_| site.range.len() == name.len()).and_then(|spot| {
+            let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\." } else { "\\." };
+            spot.with_part(&(at..at + 1), ".", sign)
+        });
+        let fix = edits.map(|edits| Fix::guess(help, edits));
+        Words::new(format!("the `.` in `{name}` matches any character")).help(help).fix(fix)
+    }
+}
+
+impl Rule for FixedOptions {
+    fn code(&self) -> Code {
+        Code::SuspiciousPattern
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let help = "write `.*` instead of the space";
+        let space = site.range.start..site.range.start + 1;
+        let spot = site.spot().filter(|_| site.range.len() == self.0.len());
+        let fix = spot.and_then(|spot| Some(Fix::guess(help, spot.with_part(&space, " ", ".*")?)));
+        Words::new("this pattern does not match options in another order").help(help).fix(fix)
+    }
+}
+
+impl Rule for EmptyMatch {
+    fn code(&self) -> Code {
+        Code::SuspiciousPattern
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("this pattern matches the empty string").note("an empty match masks nothing")
+    }
+}
+
+impl Rule for Wildcards {
+    fn code(&self) -> Code {
+        Code::SuspiciousPattern
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let path = &self.0;
+        Words::new(format!("wildcards in `{path}` are not expanded"))
+            .note("the path is taken literally")
+            .help(format!("use `verify` with `run: ls {path}`"))
+    }
+}

@@ -1,0 +1,28 @@
+//! Patterns of task files that match in more directories than are looked at.
+
+use crate::{
+    dialect::cli_bench::{named_tasks::NamedTasks, task_files::Target},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+};
+
+/// A pattern for which the search was given up.
+#[derive(Debug)]
+struct BroadPattern(String);
+
+/// Looks at an item of `tasks` that names files.
+pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
+    if entry.target == (Target::NoMatch { cut: true }) {
+        report.push(entry.spot.finding(BroadPattern(entry.path.to_owned())));
+    }
+}
+
+impl Rule for BroadPattern {
+    fn code(&self) -> Code {
+        Code::TooLarge
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` matches in too many directories", self.0)).help("name the directory")
+    }
+}

@@ -1,0 +1,152 @@
+//! Assertions and thresholds of a suite of cli-bench that cannot fail.
+
+use crate::{
+    dialect::cli_bench::{asserted::Asserted, limits::Limits},
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
+/// An assertion that cannot fail.
+#[derive(Debug)]
+enum Vacuous {
+    /// An empty text, which every output contains.
+    EmptyOutput,
+    /// The same beside a command that is checked anyway.
+    EmptyOutputOfCommand,
+    /// An empty text, which every file contains.
+    EmptyContent,
+    /// A count without bounds.
+    NoBounds,
+    /// A count of at least 0.
+    LeastZero,
+    /// A command that does nothing but succeed.
+    Succeeding,
+    /// A command that succeeds whatever comes before it.
+    SucceedingAfterwards,
+    /// All the assertions of a task, if the model does nothing.
+    Idle,
+}
+
+/// A threshold that every model reaches.
+#[derive(Debug)]
+enum Reached {
+    /// 0 percent.
+    Zero,
+    /// One that is not more than what is taken off.
+    ByTolerance { threshold: f64, tolerance: f64 },
+}
+
+/// Looks at one assertion.
+pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
+    let is_empty = |spot: &Spot<'_>| spot.text() == Some("");
+    for name in ["output_contains", "error_contains"] {
+        if let Some(spot) = item.get(name).filter(is_empty) {
+            report.push(spot.finding(Vacuous::EmptyOutput));
+        }
+    }
+    if let Some(spot) = item.find(&["file_contains", "text"]).filter(is_empty) {
+        report.push(spot.finding(Vacuous::EmptyContent));
+    }
+    if let Some(count) = item.get("run_count").filter(Spot::is_mapping) {
+        check_count(&count, report);
+    }
+    let Some(verify) = item.get("verify") else { return };
+    if let Some(spot) = verify.get("output_contains").filter(is_empty) {
+        report.push(spot.finding(Vacuous::EmptyOutputOfCommand));
+    }
+    let Some(run) = verify.get("run") else { return };
+    let command = run.text().unwrap_or_default().trim();
+    if ["output_contains", "output_equals"].iter().any(|key| verify.get(key).is_some()) {
+        return;
+    }
+    let ends = |end: &str| command.strip_suffix(end).is_some_and(|rest| rest.trim_end().ends_with("||"));
+    if ["true", ":"].contains(&command) {
+        report.push(run.finding(Vacuous::Succeeding));
+    } else if ["true", ":", "exit 0"].iter().any(|end| ends(end)) {
+        report.push(run.finding(Vacuous::SucceedingAfterwards));
+    }
+}
+
+fn check_count(count: &Spot<'_>, report: &mut Report) {
+    let (min, max) = (count.get("min"), count.get("max"));
+    // A bound under another name is reported there.
+    let is_known = |(name, _): &(String, Spot<'_>)| ["pattern", "min", "max"].contains(&name.as_str());
+    match (min, max) {
+        (None, None) if !count.entries().iter().all(is_known) => {}
+        (None, None) => report.push(count.finding(Vacuous::NoBounds)),
+        (Some(min), None) if min.number() == Some(0.0) => report.push(min.finding(Vacuous::LeastZero)),
+        (Some(_), _) | (None, Some(_)) => {}
+    }
+}
+
+/// Looks at what the assertions of a task say together.
+pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
+    if asserted.types().is_some() && asserted.are_idle() {
+        report.push(asserted.list.head_finding(Vacuous::Idle));
+    }
+}
+
+/// Looks at `thresholds`.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let Some(limits) = Limits::of(root) else { return };
+    let tolerance = limits.thresholds.get("tolerance");
+    // A tolerance that cannot be is reported by itself.
+    let tolerance = tolerance
+        .and_then(|spot| Some((spot.number().filter(|it| (0.0..=100.0).contains(it))?, spot)))
+        .filter(|(taken_off, _)| *taken_off > 0.0);
+    for (threshold, limit) in limits.all() {
+        if threshold == 0.0 {
+            report.push(limit.finding(Reached::Zero));
+        } else if let Some((tolerance, spot)) = tolerance.as_ref().filter(|(tolerance, _)| *tolerance >= threshold) {
+            let rule = Reached::ByTolerance { threshold, tolerance: *tolerance };
+            report.push(limit.finding(rule).with("the tolerance", spot));
+        }
+    }
+}
+
+impl Rule for Vacuous {
+    fn code(&self) -> Code {
+        Code::VacuousClaim
+    }
+
+    fn is_about_absence(&self) -> bool {
+        // What would make it fail may be in the part that cannot be read.
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let every_output = "every output contains the empty string";
+        match self {
+            Vacuous::EmptyOutput => Words::new(every_output).help("write what the output must contain"),
+            Vacuous::EmptyOutputOfCommand => Words::new(every_output).help("remove it"),
+            Vacuous::EmptyContent => Words::new("every file contains the empty string")
+                .help("use `file_exists` to check only that there is a file"),
+            Vacuous::NoBounds => {
+                Words::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
+            }
+            Vacuous::LeastZero => Words::new("a count is never below 0, so this assertion always passes")
+                .help("write 1 or more, or add `max`"),
+            Vacuous::Succeeding => Words::new("this command always succeeds").help("run a command that can fail"),
+            Vacuous::SucceedingAfterwards => Words::new("the command after `||` always succeeds")
+                .help("remove the `||` and what follows"),
+            Vacuous::Idle => Words::new("a model that does nothing passes all these assertions")
+                .help("add what must happen"),
+        }
+    }
+}
+
+impl Rule for Reached {
+    fn code(&self) -> Code {
+        Code::VacuousClaim
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            Reached::Zero => Words::new("every model reaches a threshold of 0").help("raise it, or remove it"),
+            Reached::ByTolerance { threshold, tolerance } => {
+                Words::new(format!("with a tolerance of {tolerance}, every model reaches a threshold of {threshold}"))
+            }
+        }
+    }
+}

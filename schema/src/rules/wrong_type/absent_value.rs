@@ -1,0 +1,48 @@
+//! Keys without a value in suites of cli-bench: many count as absent.
+
+use crate::{
+    dialect::cli_bench::{asserted, assertions::Assertion},
+    finding::{Finding, Rule, Site, Words},
+    problem::{Code, Severity},
+    validate::Context,
+};
+
+/// Keys that must be there; of all others an absent value counts as an absent key.
+const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "text", "pattern", "run"];
+
+/// Keys whose members are not absent because they are empty: variables of the environment, and parts of an assertion, which must
+/// not grow weaker by it.
+const HOLDERS: [&str; 5] = ["env", "models", "file_contains", "run_count", "verify"];
+
+/// A key without a value that counts as absent, with what the schema says of it.
+#[derive(Debug)]
+struct Absent(Box<dyn Rule>);
+
+/// Says of a key without a value that it counts as absent, where it does.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let at = finding.at();
+    let value = context.node.find(at).filter(|value| value.is_null() && !value.is_through_alias());
+    let key = context.key_at(at);
+    let holder = at.parent().and_then(|parent| parent.last()).unwrap_or_default();
+    let is_optional = |key: &str| !REQUIRED.contains(&key) && !Assertion::NAMES.contains(&key);
+    let is_absent = finding.code() == Code::WrongType
+        && value.is_some()
+        && key.is_some_and(|key| is_optional(&key))
+        && !asserted::is_in_assertion(at)
+        && !HOLDERS.contains(&holder.as_str());
+    if is_absent { finding.as_rule(|rule| Box::new(Absent(rule))) } else { finding }
+}
+
+impl Rule for Absent {
+    fn code(&self) -> Code {
+        self.0.code()
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words { note: Some("it counts as absent".to_owned()), ..self.0.words(site) }
+    }
+}

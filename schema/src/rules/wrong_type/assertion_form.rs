@@ -1,0 +1,126 @@
+//! Values of assertions of cli-bench that have another form: a text in place of a mapping, a list in place of one value.
+
+use crate::{
+    dialect::cli_bench::{asserted, assertions::Assertion},
+    document::{NodeRef, Shape},
+    edit,
+    finding::{Finding, Rule, Site, Words},
+    problem::{Code, Fix, Severity},
+    shape::show,
+    validate::{Context, describe},
+};
+
+/// A value of another form.
+#[derive(Debug)]
+struct OtherForm {
+    /// What the schema says of it.
+    rule: Box<dyn Rule>,
+    form: Form,
+}
+
+/// What a value is, and should not be.
+#[derive(Debug)]
+enum Form {
+    /// A mapping of assertions in place of a list.
+    Keys,
+    /// A text in place of a mapping with this field, and others.
+    Text { field: &'static str, more: &'static str },
+    /// Something else than an exit code.
+    NoExitCode,
+    /// A list of values in place of the value of an assertion of this type.
+    List(String),
+}
+
+/// Says of a value that its type does not allow what is known of it here.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    if !matches!(finding.code(), Code::WrongType | Code::InvalidValue | Code::OutOfRange) {
+        return finding;
+    }
+    let (Some(key), Some(value)) = (finding.at().last(), context.node.find(finding.at())) else { return finding };
+    match form(&key, asserted::is_in_assertion(finding.at()), value) {
+        Some(form) => finding.as_rule(|rule| Box::new(OtherForm { rule, form })),
+        None => finding,
+    }
+}
+
+fn form(key: &str, is_in_assertion: bool, value: NodeRef<'_>) -> Option<Form> {
+    let is_dashed = |value: NodeRef<'_>| {
+        value.entries().any(|entry| entry.key.text().is_some_and(|key| key.starts_with('-')))
+    };
+    if key == "assert" && value.shape() == Shape::Mapping && !is_dashed(value) {
+        return Some(Form::Keys);
+    }
+    if !is_in_assertion {
+        return None;
+    }
+    let text = |field, more| value.as_str().filter(|text| !text.is_empty()).map(|_| Form::Text { field, more });
+    match key {
+        "file_contains" => text("path", ", text: \"\""),
+        "run_count" => text("pattern", ", min: 1"),
+        "verify" => text("run", ""),
+        "exit_code" => Some(Form::NoExitCode),
+        key if value.shape() == Shape::Sequence && Assertion::NAMES.contains(&key) => Some(Form::List(key.to_owned())),
+        _ => None,
+    }
+}
+
+impl Rule for OtherForm {
+    fn code(&self) -> Code {
+        self.rule.code()
+    }
+
+    fn severity(&self) -> Severity {
+        self.rule.severity()
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = self.rule.words(site);
+        let Some(value) = site.node() else { return words };
+        match &self.form {
+            Form::Keys => match edit::items_of_keys(value) {
+                Some(edits) => {
+                    let help = "make each assertion a list item";
+                    Words { fixes: vec![Fix::safe(help, edits)], ..words }.help(help)
+                }
+                None if value.entries().nth(1).is_some() => Words { fixes: Vec::new(), ..words },
+                None => words,
+            },
+            Form::Text { field, more } => in_braces(value, field, more, words),
+            Form::NoExitCode if value.is_null() => words.help("write an integer"),
+            Form::NoExitCode if value.shape() == Shape::Sequence => {
+                let message = format!("expected an integer for `exit_code`, found {}", describe(value));
+                let note = "a task expects one exit code".to_owned();
+                Words { message, note: Some(note), ..words }.help("write a task for each exit code")
+            }
+            Form::NoExitCode => Words {
+                message: format!("expected an integer for `exit_code`, found {}", describe(value)),
+                help: words.fixes.first().map(|fix| fix.title.clone()),
+                ..words
+            },
+            Form::List(key) => {
+                let help = format!("write an item `- {key}: …` for each");
+                // Commands may be meant as choices, and an output equals one text only.
+                let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
+                let fix = if is_open { Fix::suggestion } else { Fix::safe };
+                let entry = site.parent().and_then(|assertion| assertion.entry(key));
+                match entry.and_then(|entry| edit::one_item_each(value, entry.key)) {
+                    Some(edits) => Words { fixes: vec![fix(help.clone(), edits)], ..words }.help(help),
+                    None => words.help(help),
+                }
+            }
+        }
+    }
+}
+
+/// What is said of a text in place of a mapping.
+fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: Words) -> Words {
+    let text = value.as_str().unwrap_or_default();
+    let written = format!("{{ {field}: {}{more} }}", show(&text.into()));
+    let title = format!("write `{written}`");
+    let is_plain = value.anchor().is_none() && value.tag().is_none() && !text.contains('\n');
+    let fix = if more.is_empty() { Fix::safe } else { Fix::guess };
+    match edit::replace(value, written).filter(|_| is_plain) {
+        Some(edits) => Words { fixes: vec![fix(title.clone(), edits)], ..words }.help(title),
+        None => words.help(title),
+    }
+}

@@ -1,0 +1,242 @@
+//! Values of another type in suites of cli-bench: those that it takes all the same, those that no schema describes, and those
+//! that show what was meant.
+
+use crate::{
+    dialect::cli_bench::asserted,
+    document::{NodeRef, Pointer, Scalar, Shape},
+    edit,
+    finding::{Finding, Report, Rule, Scope, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Fix, Severity},
+    spot::Spot,
+    validate::{Context, Definition, describe},
+    words::all_of,
+};
+
+/// The key that has the tasks of a suite.
+const TASKS: &str = "tasks";
+
+/// The value of a variable of the environment, by its name, that is not a string.
+#[derive(Debug)]
+struct Variable(String);
+
+/// An exit code that is a string.
+#[derive(Debug)]
+struct ExitCode {
+    written: String,
+    number: i64,
+}
+
+/// The value of a merge key that is not a mapping, as it is described. A mapping may have several.
+#[derive(Debug)]
+struct Merged {
+    found: String,
+}
+
+/// An assertion with its fields beside it instead of below it.
+#[derive(Debug)]
+struct UnderIndented {
+    name: String,
+    fields: Vec<String>,
+}
+
+/// `tasks` as a mapping, with what the schema says of it.
+#[derive(Debug)]
+struct TasksByName(Box<dyn Rule>);
+
+/// A task file that is not a list, with what the schema says of it.
+#[derive(Debug)]
+struct NotAList(Box<dyn Rule>);
+
+/// A task file with its list below `tasks`.
+#[derive(Debug)]
+struct Wrapped;
+
+/// Says of a value of another type what is known of it here.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    if finding.code() != Code::WrongType || !context.base.is_root() {
+        return finding;
+    }
+    let is_mapping = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
+    if context.file == SpecFile::CliBenchTasks {
+        finding.as_rule(|rule| Box::new(NotAList(rule)))
+    } else if *finding.at() == Pointer::root().key(TASKS) && context.node.get(TASKS).is_some_and(is_mapping) {
+        finding.as_rule(|rule| Box::new(TasksByName(rule)))
+    } else {
+        finding
+    }
+}
+
+/// Looks at the whole of a task file.
+pub(crate) fn check_task_file(root: &Spot<'_>, report: &mut Report) {
+    if let Some(tasks) = root.get(TASKS).filter(Spot::is_list) {
+        let finding = Finding::new(Wrapped, root.at.clone(), tasks.head());
+        report.push(finding.instead_of(Scope::In(root.at.clone())));
+    }
+}
+
+/// Looks for `- file_contains:` with its fields beside it instead of below it.
+pub(crate) fn check_indentation(item: &Spot<'_>, report: &mut Report) {
+    let entries = item.entries();
+    // What is above the name cannot belong to it.
+    let Some((name, owner)) = entries.first().filter(|(_, value)| value.node.is_null()) else { return };
+    let Some(known) = asserted::fields_of(name) else { return };
+    let fields: Vec<String> = entries.iter().map(|(key, _)| key.clone()).filter(|key| key != name).collect();
+    if !fields.is_empty() && fields.iter().all(|key| known.contains(&key.as_str())) {
+        let finding = owner.head_finding(UnderIndented { name: name.clone(), fields });
+        report.push(finding.instead_of(Scope::In(item.at.clone())));
+    }
+}
+
+/// Looks at the values in the `env` of a suite or a task.
+pub(crate) fn check_environment(owner: &Spot<'_>, report: &mut Report) {
+    for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
+        match value.node.scalar() {
+            // The schema says that it is not a number.
+            Some(Scalar::Float(number)) if number.is_nan() => {}
+            Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) => report.push(value.finding(Variable(name))),
+            Some(Scalar::Text | Scalar::Timestamp | Scalar::Null) | None => {}
+        }
+    }
+}
+
+/// Looks at the exit code of an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let Some(spot) = assertion.get("exit_code") else { return };
+    let Some(written) = spot.text() else { return };
+    if let Ok(number) = written.trim().parse() {
+        report.push(spot.finding(ExitCode { written: written.to_owned(), number }));
+    }
+}
+
+/// Looks at the merge keys of every mapping below a node, the values of some keys left out.
+pub(crate) fn check_merges(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
+    if spot.node.alias().is_some() {
+        return;
+    }
+    spot.items().iter().for_each(|item| check_merges(item, &[], report));
+    for (key, member) in spot.entries() {
+        if key == "<<" {
+            let is_mapping = |spot: &Spot<'_>| matches!(spot.node.shape(), Shape::Mapping | Shape::Dangling);
+            let fits = is_mapping(&member) || (member.is_list() && member.items().iter().all(is_mapping));
+            if !fits {
+                report.push(member.finding(Merged { found: describe(member.node) }));
+            }
+        } else if !without.contains(&key.as_str()) {
+            check_merges(&member, &[], report);
+        }
+    }
+}
+
+impl Rule for Variable {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let found = site.node().map(describe).unwrap_or_default();
+        let written = site.node().and_then(|node| node.text()).unwrap_or_default();
+        let quoted = serde_json::Value::from(written).to_string();
+        let help = format!("write `{quoted}`");
+        let edits = site.node().and_then(edit::quote);
+        Words::new(format!("expected a string for `{}`, found {found}", self.0))
+            .note("the value of an environment variable is a string")
+            .fix(edits.map(|edits| Fix::safe(&help, edits)))
+            .help(help)
+    }
+}
+
+impl Rule for ExitCode {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let ExitCode { written, number } = self;
+        let title = format!("write `{number}`");
+        let is_same = number.to_string() == written.trim();
+        let fix = if is_same { Fix::safe } else { Fix::guess };
+        let edits = site.spot().and_then(|spot| spot.replaced(number.to_string()));
+        Words::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
+            .note(format!("it counts as {number}"))
+            .fix(edits.map(|edits| fix(title.clone(), edits)))
+            .help(title)
+    }
+}
+
+impl Rule for Merged {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("expected a mapping for `<<`, found {}", self.found))
+            .help("name the mapping to merge, as in `<<: *base`")
+    }
+}
+
+impl Rule for UnderIndented {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let UnderIndented { name, fields } = self;
+        let names = all_of(fields.iter().map(String::as_str));
+        let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
+        let help = format!("indent {object} more than `{name}`");
+        let edits = site.parent().and_then(edit::indent_entries);
+        Words::new(format!("{names} {verb} to `{name}`")).fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
+    }
+}
+
+impl Rule for TasksByName {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words { fixes: Vec::new(), ..self.0.words(site) };
+        let Some((tasks, first)) = site.node().and_then(|tasks| Some((tasks, tasks.entries().next()?))) else {
+            return words;
+        };
+        let fields = Definition::Item(SpecFile::CliBench, TASKS).shape().fields(None);
+        if fields.iter().any(|field| first.key.text() == Some(field.name)) {
+            return words.help("begin each task with `- `");
+        }
+        let help = format!("make each task a list item, as in `- id: {}`", first.key.key_text());
+        words.fix(edit::items_with_ids(tasks).map(|edits| Fix::guess(&help, edits))).help(help)
+    }
+}
+
+impl Rule for NotAList {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words { fixes: Vec::new(), ..self.0.words(site) }.help("begin each task with `- id: …`")
+    }
+}
+
+impl Rule for Wrapped {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let help = "remove `tasks:`, and indent the list less";
+        let alone = site.root.entry(TASKS).filter(|_| site.root.entries().nth(1).is_none());
+        Words::new("expected a list of tasks, found a mapping")
+            .fix(alone.and_then(edit::unwrap_list).map(|edits| Fix::safe(help, edits)))
+            .help(help)
+    }
+}
