@@ -232,11 +232,7 @@ impl Analyzer {
         if let Some(format) = self.format() {
             format.report(node, definition, files, &mut report);
         }
-        let mut problems = report.resolve(is_damaged(node)).problems(node);
-        if let Some(format) = self.format() {
-            format.refine(node, definition, &mut problems);
-        }
-        problems
+        report.resolve(is_damaged(node)).problems(node)
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {

@@ -52,9 +52,6 @@ pub(crate) trait Format: Sync {
     /// Pointers are relative to the node, ranges as the nodes give them.
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
-    /// Adapts what the schema finds wrong in a part of a file.
-    fn refine(&self, _node: NodeRef<'_>, _definition: Definition, _problems: &mut Vec<Problem>) {}
-
     /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
     fn lint_root(&self, _file: SpecFile, _root: NodeRef<'_>, _files: &dyn Files, _problems: &mut Vec<Problem>) {}
 

@@ -77,10 +77,6 @@ impl Format for KindLm {
         }
     }
 
-    fn refine(&self, node: NodeRef<'_>, definition: Definition, problems: &mut Vec<Problem>) {
-        lint::refine(node, definition, problems);
-    }
-
     fn lint_item(
         &self,
         file: SpecFile,

@@ -20,7 +20,7 @@ use crate::{
 
 use other_name::OtherName;
 
-use super::pasted_secret;
+use super::{pasted_secret, unknown_reference};
 
 pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
@@ -55,6 +55,8 @@ struct UnknownKey {
     meant: Meant,
     /// What the types say of it, in place of that.
     other_name: Option<OtherName>,
+    /// The provider that a model of KindLM asks for, where it is missing beside the key.
+    wanted: Option<String>,
 }
 
 /// What an unknown key was meant to be.
@@ -123,6 +125,10 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer, key: &str, is_required: boo
             rule.severity = Severity::Error;
         }
     }
+    rule.wanted = at.parent().and_then(|parent| unknown_reference::kindlm::missing_provider(context, &parent));
+    if rule.wanted.is_some() {
+        rule.severity = Severity::Error;
+    }
     let finding = Finding::new(rule, at, range);
     match explains {
         Some(place) => finding.instead_of(Scope::CodeAt(Code::MissingField, place)),
@@ -177,6 +183,7 @@ fn decide(context: &Context<'_>, at: &Pointer, key: &str, is_required: bool) -> 
         may_go: !is_said && !has_name && !is_required,
         meant,
         other_name: None,
+        wanted: None,
     }
 }
 
@@ -308,8 +315,12 @@ impl Rule for UnknownKey {
             Some(dialect) => words.note(ignored_by(dialect)),
             None => words,
         };
-        match &self.other_name {
+        let words = match &self.other_name {
             Some(other_name) => other_name.words(key, words, site),
+            None => words,
+        };
+        match &self.wanted {
+            Some(provider) => words.note(format!("a model asks for the provider `{provider}`, which is missing")),
             None => words,
         }
     }

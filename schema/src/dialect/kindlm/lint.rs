@@ -19,11 +19,11 @@
 //! [`test_facts`]: super::facts::test_facts
 
 use crate::{
-    document::{NodeRef, Pointer},
+    document::NodeRef,
     files::Files,
     finding::Report,
     json_schema::SpecFile,
-    problem::{Code, Problem, Severity},
+    problem::{Code, Problem},
     rules::{
         ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_pattern, invalid_schema_file,
         invalid_value, missing_field, missing_file, missing_variable, never_evaluated, no_claims, no_effect,
@@ -110,29 +110,6 @@ pub(crate) fn report_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     let sent = variables::sent(suite);
     missing_variable::kindlm::check_prompts(&sent, report);
     unused::kindlm::check_prompts(&sent, report);
-}
-
-/// What the schema finds wrong in a part of a file, said in the words of the format.
-pub(crate) fn refine(node: NodeRef<'_>, definition: Definition, problems: &mut [Problem]) {
-    if definition == Definition::Root(SpecFile::KindLm) {
-        refine_providers(&Spot::root(node), problems);
-    }
-}
-
-/// A key below `providers` that is none of them is an error where a model asks for a provider that is not defined.
-fn refine_providers(root: &Spot<'_>, problems: &mut [Problem]) {
-    let Some(providers) = root.get("providers").filter(Spot::is_mapping) else { return };
-    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
-    let asked = models.iter().filter_map(|model| model.get("provider")?.text());
-    let missing: Vec<&str> =
-        asked.filter(|name| unknown_reference::kindlm::is_provider(name) && providers.get(name).is_none()).collect();
-    let Some(first) = missing.first() else { return };
-    let section = Pointer::root().key("providers");
-    let is_key = |problem: &Problem| problem.code == Code::UnknownKey && problem.at.parent().as_ref() == Some(&section);
-    for problem in problems.iter_mut().filter(|problem| is_key(problem)) {
-        problem.severity = Severity::Error;
-        problem.add_note(format!("a model asks for the provider `{first}`, which is missing"));
-    }
 }
 
 /// Maximum number of missing keys that get the names of the file.

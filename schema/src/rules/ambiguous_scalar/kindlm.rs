@@ -3,7 +3,7 @@
 use crate::{
     dialect::kindlm::expects::{expects, tool_calls},
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix},
+    problem::{Code, Fix},
     spot::Spot,
 };
 
@@ -29,10 +29,9 @@ impl Rule for NegativeZero {
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let own = site.spot().filter(Spot::is_own);
-        let edit = own.map(|spot| Edit::new(spot.node.own_range(), "0"));
+        let edits = site.spot().and_then(|spot| spot.replaced("0"));
         Words::new("`-0` is not equal to `0` here")
-            .fix(edit.map(|edit| Fix::guess("write `0`", vec![edit])))
+            .fix(edits.map(|edits| Fix::guess("write `0`", edits)))
             .help("write `0`")
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::{
     document::{NodeRef, Pointer, Scalar, Style, is_ambiguous},
+    edit,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix},
+    problem::{Code, Fix},
     shape::{Shape, Type},
     spot::Spot,
     validate::Definition,
@@ -86,7 +87,10 @@ impl Rule for Ambiguous {
     fn words(&self, site: &Site<'_>) -> Words {
         let text = &self.text;
         let quoted = serde_json::Value::from(text.as_str()).to_string();
-        let fix = Fix::safe(format!("write `{quoted}`"), vec![Edit::new(site.range.clone(), quoted)]);
-        Words::new(format!("readers of YAML 1.1 do not read `{text}` as a string")).mend(Some(fix))
+        let help = format!("write `{quoted}`");
+        let edits = site.node().and_then(edit::quote);
+        Words::new(format!("readers of YAML 1.1 do not read `{text}` as a string"))
+            .fix(edits.map(|edits| Fix::safe(&help, edits)))
+            .help(help)
     }
 }

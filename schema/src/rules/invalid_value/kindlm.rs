@@ -4,7 +4,7 @@ use crate::{
     check::schema_file::UserSchema,
     dialect::kindlm::{tools::Tools, variables::Command},
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     shape::scalar,
     spot::Spot,
     words::begins_like_url,
@@ -87,10 +87,9 @@ impl Rule for InvalidValue {
                 let bare = written.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
                 let help = format!("write the name alone, `{bare}`");
-                let own = site.spot().filter(|spot| is_plain && spot.is_own());
-                let edit = own.map(|spot| Edit::new(spot.node.own_range(), scalar(bare)));
+                let edits = site.spot().filter(|_| is_plain).and_then(|spot| spot.replaced(scalar(bare)));
                 Words::new(format!("`{written}` is not a valid name of an environment variable"))
-                    .fix(edit.map(|edit| Fix::safe(&help, vec![edit])))
+                    .fix(edits.map(|edits| Fix::safe(&help, edits)))
                     .help(help)
             }
             InvalidValue::Address { key, reason } => Words::new(format!("`{key}` is not a valid URL: {reason}")),

@@ -5,7 +5,7 @@ use crate::{
     files::{FileKind, Files, Lead},
     finding::{Finding, Report, Rule, Site, Words},
     new_file::{self, Template},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     shape::scalar,
     spot::Spot,
     words::nearest_file,
@@ -94,8 +94,9 @@ impl Rule for MissingScript {
             .note("the shell ends the command with exit status 127, unless an earlier test creates the file");
         let Some(near) = &self.near else { return words };
         let help = format!("change it to `{near}`");
-        let own = site.spot().filter(|spot| spot.is_own() && is_plain(near));
-        words.fix(own.map(|_| Fix::guess(&help, vec![Edit::new(site.range.clone(), near.as_str())]))).help(help)
+        let spot = site.spot().filter(|_| is_plain(near));
+        let edits = spot.and_then(|spot| spot.with_part(site.range, &self.word, near.as_str()));
+        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
     }
 }
 
@@ -111,10 +112,9 @@ impl Rule for MissingSchema {
             Why::Unreadable(reason) => Words::new(format!("`{path}` cannot be read: {reason}")),
             Why::Absent { near: Some(near), creation, .. } => {
                 let help = format!("change it to `{near}`");
-                let own = site.spot().filter(Spot::is_own);
-                let edit = own.map(|spot| Edit::new(spot.node.own_range(), scalar(near)));
+                let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
                 Words::new(format!("`{path}` does not exist"))
-                    .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
+                    .fix(edits.map(|edits| Fix::guess(&help, edits)))
                     .fix(creation.clone())
                     .help(help)
             }

@@ -30,11 +30,12 @@ fn check(spot: &Spot<'_>, shape: &Shape, report: &mut Report) {
         return;
     }
     let is_free = shape.template() == Some(FILLING.word);
-    let members = spot.items().into_iter().enumerate().map(|(index, item)| (index.to_string(), item));
-    for (step, member) in members.chain(spot.entries()) {
-        // What may be anything is filled at every depth.
-        let below = if is_free { Some(shape.clone()) } else { shape.step(&step, Some(spot.node)) };
-        if let Some(below) = below {
+    // What may be anything is filled at every depth.
+    let below = |known: Option<Shape>| if is_free { Some(shape.clone()) } else { known };
+    let items = spot.items().into_iter().map(|item| (shape.item(), item));
+    let members = spot.entries().into_iter().map(|(key, member)| (shape.step(&key, Some(spot.node)), member));
+    for (known, member) in items.chain(members) {
+        if let Some(below) = below(known) {
             check(&member, &below, report);
         }
     }

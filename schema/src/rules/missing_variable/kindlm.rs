@@ -286,8 +286,7 @@ fn placeholder(name: &str) -> String {
 
 /// The edits that replace the underlined part of a text, where it is written there as it reads.
 fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
-    let is_written = site.spot()?.is_own() && site.range.len() == written.len();
-    is_written.then(|| vec![Edit::new(site.range.clone(), text)])
+    site.spot()?.with_part(site.range, written, text)
 }
 
 /// The fix that adds a variable to the test.

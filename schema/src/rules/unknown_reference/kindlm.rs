@@ -18,7 +18,7 @@ use crate::{
     problem::{Code, Edit, Fix, Severity},
     shape::{Shape, scalar},
     spot::Spot,
-    validate::rename_title,
+    validate::{Context, rename_title},
     words::{Search, all_of},
 };
 
@@ -137,8 +137,21 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
 }
 
+/// The provider that a model asks for and that is not defined, where a part of a file is its `providers`. A key there that is
+/// not a provider may be that one.
+pub(crate) fn missing_provider(context: &Context<'_>, at: &Pointer) -> Option<String> {
+    if context.file != SpecFile::KindLm || !context.base.is_root() || *at != Pointer::root().key("providers") {
+        return None;
+    }
+    let root = Spot::root(context.node);
+    let providers = root.get("providers").filter(Spot::is_mapping)?;
+    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
+    let mut asked = models.iter().filter_map(|model| model.get("provider")?.text());
+    asked.find(|name| is_provider(name) && providers.get(name).is_none()).map(str::to_owned)
+}
+
 /// Whether a name is one of the eight kinds of providers. Validation reports others.
-pub(crate) fn is_provider(name: &str) -> bool {
+fn is_provider(name: &str) -> bool {
     let place = Pointer::root().key("models").index(0).key("provider");
     Shape::find(SpecFile::KindLm, &place, None)
         .is_some_and(|shape| shape.values().iter().any(|choice| choice.value == name))
@@ -233,9 +246,8 @@ impl Rule for UnknownTool {
             return words.note(format!("`tools` has {}", all_of(self.tools.iter().map(String::as_str))));
         };
         let help = format!("change it to `{near}`");
-        let own = site.spot().filter(Spot::is_own);
-        let fix = own.map(|spot| Fix::guess(&help, vec![Edit::new(spot.node.own_range(), scalar(near))]));
-        words.fix(fix).help(help)
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
+        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
     }
 }
 
@@ -253,8 +265,7 @@ impl Rule for UnknownArgument {
         let Some(near) = &self.near else {
             return words.note(format!("it has {}", all_of(self.known.iter().map(String::as_str))));
         };
-        let written = site.spot().and_then(|spot| spot.key).filter(|key| !key.is_through_alias());
-        let edit = written.map(|key| Edit::new(key.own_range(), scalar(near)));
-        words.fix(edit.map(|edit| Fix::guess(rename_title(near), vec![edit]))).help(rename_title(near))
+        let edits = site.spot().and_then(|spot| spot.renamed(near));
+        words.fix(edits.map(|edits| Fix::guess(rename_title(near), edits))).help(rename_title(near))
     }
 }
