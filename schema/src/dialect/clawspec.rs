@@ -25,6 +25,7 @@ pub mod measures;
 pub(crate) mod negative_scenario;
 pub(crate) mod paths;
 pub mod pipeline;
+pub(crate) mod scale;
 pub mod scenarios;
 pub(crate) mod siblings;
 pub(crate) mod stage_contracts;

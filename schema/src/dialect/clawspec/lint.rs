@@ -16,7 +16,6 @@ mod reading;
 mod scalars;
 mod shapes;
 mod target;
-mod traps;
 mod type_keys;
 mod types;
 
@@ -65,6 +64,12 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             duplicate_name::clawspec::check_handoff(root, report);
             invalid_value::clawspec::check_handoff(root, report);
             unchecked::clawspec::check_handoff(root, files, report);
+            let artifacts = root.find(&["callee_produces", "required_artifacts"]);
+            let artifacts = artifacts.map(|list| list.items()).unwrap_or_default();
+            let sections = artifacts.iter().filter_map(|artifact| artifact.get("required_sections"));
+            for section in sections.flat_map(|list| list.items()) {
+                contradiction::clawspec::impossible::check_heading(&section, report);
+            }
             for agent in ["from", "to"].iter().filter_map(|key| root.find(&["handoff", key])) {
                 unknown_reference::clawspec::check_agent(&agent, files, report);
             }
@@ -156,8 +161,13 @@ pub(crate) fn report_item(file: SpecFile, list: &str, item: NodeRef<'_>, files: 
 /// The assertions of a list.
 fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Report) {
     let Some(list) = list.filter(Spot::is_list) else { return };
+    let is_before = list.at.last().is_some_and(|key| key == "given");
     contradiction::clawspec::check_assertions(&list, report);
     for assertion in &list.items() {
+        contradiction::clawspec::impossible::check_assertion(assertion, is_before, report);
+        vacuous_claim::clawspec::assertion::check_assertion(assertion, is_before, files, report);
+        invalid_value::clawspec::check_assertion(assertion, report);
+        unchecked::clawspec::check_assertion(assertion, report);
         missing_file::clawspec::check_assertion(assertion, files, report);
         unknown_reference::clawspec::check_assertion(assertion, files, report);
         if let Some(pattern) = LogPattern::of(assertion) {
@@ -232,7 +242,6 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         SpecFile::ClawSpecHandoff => {
             contracts::lint_kind(&root, problems);
             contracts::lint_unknown(&root, problems);
-            contracts::lint_handoff(&root, problems);
             for phase in ["pre_delegation", "post_delegation"] {
                 lint_assertions(&root, root.find(&["assertions", phase]), files, problems);
             }
@@ -309,7 +318,6 @@ fn lint_types(around: &Spot<'_>, list: &Spot<'_>, problems: &mut Vec<Problem>) {
 /// The assertions of a list. `around` is the scenario or the contract that they belong to.
 fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let Some(list) = list.filter(Spot::is_list) else { return };
-    let before = list.at.last().is_some_and(|key| key == "given");
     let around = &Around::new(around, problems);
     // Each gets what was found in it alone: of both there may be thousands.
     let mut known = by_item(&list.at, problems);
@@ -322,7 +330,6 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
             types::lint(around, &assertion, &mut found);
             keys::lint(&assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);
-            traps::lint(&assertion, before, files, &mut found);
             scalars::lint(&assertion, &mut found);
             scalars::lint_quotes(&assertion, &mut found);
         } else {

@@ -17,6 +17,8 @@ use crate::{
     spot::Spot,
 };
 
+pub(crate) mod impossible;
+
 /// A lower measure that is greater than a higher one.
 #[derive(Debug)]
 struct Measures {

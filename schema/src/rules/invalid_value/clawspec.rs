@@ -49,8 +49,16 @@ pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
     }
 }
 
+/// Looks at the address of an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let has_type = assertion.get("type").is_some_and(|kind| kind.text().is_some());
+    if let Some(endpoint) = assertion.get("endpoint").filter(|_| has_type) {
+        check_address(&endpoint, report);
+    }
+}
+
 /// Looks at an address: it begins with `http://` or `https://`.
-pub(crate) fn check_address(address: &Spot<'_>, report: &mut Report) {
+fn check_address(address: &Spot<'_>, report: &mut Report) {
     let Some(text) = address.text().filter(|text| !text.is_empty() && !text.starts_with("{{")) else { return };
     if !text.starts_with("http://") && !text.starts_with("https://") {
         report.push(address.finding(NotAnAddress(text.to_owned())).unless_wrong(address.at.clone()));

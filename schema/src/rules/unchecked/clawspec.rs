@@ -5,13 +5,17 @@ use crate::{
     dialect::clawspec::lower::settings,
     edit,
     files::Files,
-    finding::{Finding, Relation, Report, Rule, Site, Words},
+    finding::{Finding, Relation, Report, Rule, Scope, Site, Words},
     problem::{Code, Edit, Fix},
     shape::scalar,
     spot::Spot,
     template::trimmed_placeholders,
     words::all_of,
 };
+
+/// A file that is not looked at beside `state_path`.
+#[derive(Debug)]
+struct BesideState;
 
 /// Something of a handoff contract that nothing checks.
 #[derive(Debug)]
@@ -29,6 +33,19 @@ enum What {
     /// Sections of an artifact, and whether an assertion lists others of it.
     Sections { names: Vec<String>, is_listed: bool },
     Tool(String),
+}
+
+/// Looks at the file of a `state_file`.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    if assertion.get("type").is_none_or(|kind| kind.text() != Some("state_file")) {
+        return;
+    }
+    if let (Some(path), Some(state)) = (assertion.get("path"), assertion.get("state_path")) {
+        let finding = [&path, &state].into_iter().fold(path.head_finding(BesideState), |finding, spot| {
+            finding.instead_of(Scope::CodeAt(Code::ConflictingFields, spot.at.clone()))
+        });
+        report.push(finding);
+    }
 }
 
 /// The assertions that are written, and what they are to cover.
@@ -170,6 +187,20 @@ fn check_tool(tool: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
     members.extend(written.log_members("{{callee_run_id}}"));
     let edits = written.add(false, &members);
     report.push(tool.finding(Underived { what: What::Tool(name.to_owned()), edits }));
+}
+
+impl Rule for BesideState {
+    fn code(&self) -> Code {
+        Code::Unchecked
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
+        let edits = assertion.and_then(|assertion| assertion.without(&assertion.get("path")?));
+        Words::new("the file in `path` is not checked beside `state_path`")
+            .help("keep one of the two")
+            .fix(edits.map(|edits| Fix::suggestion("remove `path`", edits)))
+    }
 }
 
 impl Rule for Underived {

@@ -9,6 +9,8 @@ use crate::{
     spot::Spot,
 };
 
+pub(crate) mod assertion;
+
 /// A file that an earlier scenario leaves behind.
 #[derive(Debug)]
 struct FromBefore(String);

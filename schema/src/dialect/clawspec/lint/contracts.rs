@@ -45,14 +45,3 @@ pub(super) fn lint_kind(root: &Spot<'_>, problems: &mut [Problem]) {
         problem.fixes.clear();
     }
 }
-
-/// The sections of what a handoff contract asks for.
-pub(super) fn lint_handoff(root: &Spot<'_>, problems: &mut Vec<Problem>) {
-    let produces = root.get("callee_produces");
-    let artifacts =
-        produces.as_ref().and_then(|it| it.get("required_artifacts")).map(|list| list.items()).unwrap_or_default();
-    let sections = artifacts.iter().filter_map(|artifact| artifact.get("required_sections"));
-    for section in sections.flat_map(|list| list.items()) {
-        super::traps::lint_heading(&section, problems);
-    }
-}

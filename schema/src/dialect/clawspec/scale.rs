@@ -1,0 +1,54 @@
+//! The scale of the scores that a judge gives.
+
+use crate::spot::Spot;
+
+/// A scale, from its lowest score to its highest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    /// The lowest score.
+    pub(crate) low: f64,
+    /// The highest score.
+    pub(crate) high: f64,
+}
+
+impl Scale {
+    /// The threshold of an assertion of a type, with its number, where that is above 0, and with the scale of its scores.
+    pub(crate) fn of_threshold<'d>(assertion: &Spot<'d>, name: &str) -> Option<(Spot<'d>, f64, Scale)> {
+        let threshold = assertion.get("pass_threshold")?;
+        let least = threshold.number().filter(|least| *least > 0.0)?;
+        let (low, high) = match assertion.get("rubric") {
+            Some(rubric) => rubric.text().and_then(named)?,
+            None if name == "agent_identity_consistent" => (1.0, 5.0),
+            None => return None,
+        };
+        Some((threshold, least, Scale { low, high }))
+    }
+}
+
+/// The scale that an instruction names: `1-5`. Of several ranges it is the one behind a word of scoring, and a number of
+/// sentences is none.
+fn named(text: &str) -> Option<(f64, f64)> {
+    const SCORING: [&str; 6] = ["score", "scale", "rate", "rating", "grade", "from"];
+    let ranges = text.match_indices('-').filter_map(|(at, _)| {
+        let before = text[..at].trim_end();
+        let digits = before.len() - before.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+        let behind = text[at + 1..].trim_start();
+        let length = behind.len() - behind.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let (before, low) = before.split_at(before.len() - digits);
+        let (high, behind) = behind.split_at(length);
+        let (low, high): (f64, f64) = (low.parse().ok()?, high.parse().ok()?);
+        let is_scored = before.split_whitespace().rev().take(3).any(|word| {
+            let word = word.to_lowercase();
+            SCORING.iter().any(|scoring| word.starts_with(scoring))
+        });
+        let next = behind.trim_start().split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
+        let counts = behind.starts_with(' ') && next.len() > 3 && next.ends_with('s') && next != "points";
+        (low < high && high <= 100.0).then_some((is_scored, counts, (low, high)))
+    });
+    let all: Vec<_> = ranges.collect();
+    let scored = all.iter().find(|(is_scored, ..)| *is_scored);
+    match (scored, all.as_slice()) {
+        (Some((.., range)), _) | (None, [(_, false, range)]) => Some(*range),
+        (None, _) => None,
+    }
+}

@@ -1,0 +1,342 @@
+//! Assertions that are allowed, and cannot hold: names that are compared letter by letter, paths that nothing expands, scores
+//! beyond their scale.
+
+use crate::{
+    dialect::clawspec::scale::Scale,
+    finding::{Report, Rule, Scope, Site, Words},
+    problem::{Code, Fix},
+    shape::scalar,
+    spot::Spot,
+    template::trimmed_placeholders,
+};
+
+/// An assertion that always fails.
+#[derive(Debug)]
+enum Impossible {
+    /// A tool with a wildcard in its name.
+    Tool(String),
+    /// A file among tools.
+    FileAmongTools(String),
+    Path(NoPath),
+    /// A file that is newer than the run, before it.
+    NewerThanRun,
+    /// Something in the log of the run, before it.
+    InEmptyLog(String),
+    /// A state in a file that has no keys, by the ending of its name.
+    StateOf(String),
+    /// A key that reaches into a list.
+    KeyOfList(String),
+    /// Two values of `status`: in `expected_fields` and in `expected_status`.
+    TwoStatuses { field: String, status: String },
+    /// A heading with its marks.
+    Heading(String),
+    /// Headings of a file that has none.
+    SectionsOf(String),
+    /// Keys of a file that has none.
+    FieldsOf(String),
+    /// An item of `fields` that reaches into a list.
+    FieldOfList,
+    /// A dotted name among headings, and whether all of them are dotted.
+    Dotted { name: String, ending: String, are_all: bool },
+    /// A name of a variable with other signs.
+    Variable(String),
+    /// A threshold above the scale.
+    AboveScale(Scale),
+}
+
+/// A path that leads nowhere.
+#[derive(Debug)]
+enum NoPath {
+    Unexpanded,
+    Address,
+    Backslash,
+    DoubleStar,
+    Braces,
+    Class(String),
+    Directory(String),
+}
+
+/// Looks at an assertion. `is_before` is whether it is among the preconditions.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, report: &mut Report) {
+    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
+    check_tools(assertion, name, report);
+    check_paths(assertion, name, report);
+    if is_before {
+        check_before(assertion, &kind, name, report);
+    }
+    match name {
+        "state_file" => check_state(assertion, report),
+        "artifact_contains" => check_contains(assertion, report),
+        "env_present" => check_names(assertion, report),
+        "llm_judge" | "agent_identity_consistent" => {
+            if let Some((threshold, least, scale)) = Scale::of_threshold(assertion, name)
+                && least > scale.high
+            {
+                report.push(threshold.finding(Impossible::AboveScale(scale)));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Names of tools are compared letter by letter.
+fn check_tools(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+    let key = match name {
+        "tool_was_called" => "tool",
+        "tool_not_permitted" => "allowed_tools",
+        "tool_sequence" => "expected",
+        _ => return,
+    };
+    let Some(member) = assertion.get(key) else { return };
+    let items = if member.is_list() { member.items() } else { vec![member] };
+    for (item, text) in items.iter().filter_map(|item| Some((item, item.text()?))) {
+        if text.contains('*') {
+            report.push(item.finding(Impossible::Tool(text.to_owned())));
+        }
+        if name == "tool_sequence" && is_file_name(text) {
+            report.push(item.finding(Impossible::FileAmongTools(text.to_owned())));
+        }
+    }
+}
+
+/// Whether a text is the name of a file, or the path of one, and not of a tool such as `resend.send`.
+fn is_file_name(text: &str) -> bool {
+    const ENDINGS: [&str; 13] =
+        ["md", "yaml", "yml", "json", "jsonl", "txt", "html", "htm", "csv", "pdf", "log", "xml", "toml"];
+    let ending = text.rsplit_once('.').filter(|(name, _)| !name.is_empty()).map(|(_, ending)| ending.to_lowercase());
+    !text.contains(char::is_whitespace) && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+}
+
+fn check_paths(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+    for key in ["path", "state_path", "output_path", "soul_path", "golden", "source", "log_path"] {
+        let Some(path) = assertion.get(key) else { continue };
+        if let Some(mistake) = path.text().and_then(|text| NoPath::of(text, name)) {
+            report.push(path.finding(Impossible::Path(mistake)));
+        }
+    }
+}
+
+impl NoPath {
+    /// What is wrong with the path of an assertion of a type.
+    fn of(text: &str, name: &str) -> Option<NoPath> {
+        let bare = trimmed_placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
+        let reads_content = !matches!(name, "file_present" | "file_absent" | "artifact_exists");
+        if bare.starts_with("~/") || bare.starts_with('$') {
+            Some(NoPath::Unexpanded)
+        } else if bare.contains("://") {
+            Some(NoPath::Address)
+        } else if bare.contains('\\') {
+            Some(NoPath::Backslash)
+        } else if bare.contains("**") {
+            Some(NoPath::DoubleStar)
+        } else if bare.split('{').skip(1).any(|rest| rest.split('}').next().is_some_and(|inner| inner.contains(','))) {
+            Some(NoPath::Braces)
+        } else if let Some(class) = words_in_brackets(&bare) {
+            Some(NoPath::Class(class.to_owned()))
+        } else {
+            (bare.ends_with('/') && reads_content).then(|| NoPath::Directory(text.to_owned()))
+        }
+    }
+}
+
+/// A word in brackets that stands for one letter in a pattern of names.
+fn words_in_brackets(path: &str) -> Option<&str> {
+    let (_, rest) = path.split_once('[')?;
+    let (class, _) = rest.split_once(']')?;
+    // Letters in their order are meant as a class: `[abc]`, but not `[date]`.
+    let is_class = class.chars().is_sorted_by(|one, other| one < other);
+    let is_word = class.len() > 2 && class.chars().all(|letter| letter.is_alphabetic() || letter == ' ');
+    (is_word && !is_class).then_some(class)
+}
+
+/// What the run does is not there before it.
+fn check_before(assertion: &Spot<'_>, kind: &Spot<'_>, name: &str, report: &mut Report) {
+    if let Some(moment) = assertion.get("updated_after")
+        && moment.text().is_some_and(|text| text.contains("{{run_started_at}}"))
+        && assertion.get("timeout").is_none()
+    {
+        report.push(moment.finding(Impossible::NewerThanRun));
+    }
+    if matches!(name, "tool_was_called" | "delegation_occurred") && is_of_run(assertion) {
+        report.push(kind.finding(Impossible::InEmptyLog(name.to_owned())));
+    }
+}
+
+/// Whether an assertion looks into the log of the run itself.
+pub(crate) fn is_of_run(assertion: &Spot<'_>) -> bool {
+    assertion.get("run_id").is_none_or(|run| run.text().is_some_and(|text| text.contains("{{run_id}}")))
+}
+
+fn check_state(assertion: &Spot<'_>, report: &mut Report) {
+    let path = assertion.get("state_path").or_else(|| assertion.get("path"));
+    if let Some(path) = path
+        && let Some((_, ending)) = path.text().and_then(|text| text.rsplit_once('.'))
+        && ["md", "html", "htm", "log"].contains(&ending)
+    {
+        report.push(path.finding(Impossible::StateOf(ending.to_owned())));
+    }
+    let fields = assertion.get("expected_fields").filter(Spot::is_mapping);
+    for (written, field) in fields.map(|it| it.entries()).unwrap_or_default() {
+        if written.split('.').skip(1).any(|step| step.parse::<usize>().is_ok()) || written.contains('[') {
+            report.push(field.head_finding(Impossible::KeyOfList(written)));
+        }
+    }
+    let status = assertion.get("expected_status").and_then(|status| status.text());
+    if let Some(field) = assertion.find(&["expected_fields", "status"])
+        && let (Some(status), Some(other)) = (status, field.text())
+        && status != other
+    {
+        let (field_text, status) = (other.to_owned(), status.to_owned());
+        report.push(field.finding(Impossible::TwoStatuses { field: field_text, status }));
+    }
+}
+
+/// Looks at the name of a heading: it has no marks.
+pub(crate) fn check_heading(section: &Spot<'_>, report: &mut Report) {
+    if let Some(text) = section.text().filter(|text| text.starts_with('#')) {
+        report.push(section.finding(Impossible::Heading(text.to_owned())));
+    }
+}
+
+fn check_contains(assertion: &Spot<'_>, report: &mut Report) {
+    let path = assertion.get("path").and_then(|path| path.text());
+    let ending = path.and_then(|path| path.rsplit_once('.')).map_or("", |(_, ending)| ending);
+    if let Some(sections) = assertion.get("sections") {
+        for section in sections.items() {
+            check_heading(&section, report);
+        }
+        match ending {
+            "json" | "html" | "htm" => report.push(sections.head_finding(Impossible::SectionsOf(ending.to_owned()))),
+            "yaml" | "yml" => check_dotted(&sections, ending, report),
+            _ => {}
+        }
+    }
+    let Some(fields) = assertion.get("fields") else { return };
+    if ["md", "txt", "html"].contains(&ending) {
+        // That there is no list either is the same mistake.
+        let finding = fields.head_finding(Impossible::FieldsOf(ending.to_owned()));
+        report.push(finding.instead_of(Scope::At(fields.at.clone())));
+    }
+    for field in fields.items() {
+        if field.text().is_some_and(|text| text.contains(['[', '*']) || text.starts_with('$')) {
+            report.push(field.finding(Impossible::FieldOfList));
+        }
+    }
+}
+
+/// Keys of a YAML file, named as if they were headings: of these, `a.b` is never at the beginning of a line.
+fn check_dotted(sections: &Spot<'_>, ending: &str, report: &mut Report) {
+    let is_dotted = |text: &str| {
+        text.contains('.') && text.split('.').all(|step| !step.is_empty() && !step.contains(char::is_whitespace))
+    };
+    let listed = sections.texts();
+    let Some((text, first)) = listed.iter().find(|(text, _)| is_dotted(text)) else { return };
+    let are_all = listed.iter().all(|(text, _)| is_dotted(text));
+    let (name, ending) = ((*text).to_owned(), ending.to_owned());
+    report.push(first.finding(Impossible::Dotted { name, ending, are_all }));
+}
+
+fn check_names(assertion: &Spot<'_>, report: &mut Report) {
+    for name in assertion.get("vars").map(|list| list.items()).unwrap_or_default() {
+        let odd = |letter: char| letter.is_whitespace() || matches!(letter, '$' | '=' | '{' | '}');
+        if let Some(text) = name.text().filter(|text| text.contains(odd)) {
+            report.push(name.finding(Impossible::Variable(text.to_owned())));
+        }
+    }
+}
+
+impl NoPath {
+    fn words(&self) -> Words {
+        let (message, help) = match self {
+            NoPath::Unexpanded => (
+                "`~` and shell variables are not expanded in paths".to_owned(),
+                "write the path from the root of the workspace",
+            ),
+            NoPath::Address => {
+                ("expected a path, found an address".to_owned(), "use `gateway_response` to ask an address")
+            }
+            NoPath::Backslash => ("`\\` does not separate directories".to_owned(), "write `/`"),
+            NoPath::DoubleStar => {
+                ("`**` does not reach into directories below".to_owned(), "write a `*` for each directory")
+            }
+            NoPath::Braces => ("braces are not expanded in paths".to_owned(), "write an assertion for each name"),
+            NoPath::Class(class) => {
+                (format!("`[{class}]` matches one of these characters"), "write `[[]` for an opening bracket")
+            }
+            NoPath::Directory(path) => (format!("`{path}` is a directory, and a file is read"), "name the file"),
+        };
+        Words::new(message).help(help)
+    }
+}
+
+impl Rule for Impossible {
+    fn code(&self) -> Code {
+        Code::Contradiction
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        match self {
+            Impossible::Tool(name) => {
+                Words::new(format!("no tool is named `{name}`, so this assertion always fails"))
+                    .note("wildcards are not expanded")
+                    .help("name each tool in full")
+            }
+            Impossible::FileAmongTools(name) => {
+                Words::new(format!("`{name}` looks like a file, and `tool_sequence` lists tools"))
+                    .help("name the tool that reads or writes it, or check the file with `artifact_exists`")
+            }
+            Impossible::Path(path) => path.words(),
+            Impossible::NewerThanRun => {
+                Words::new("no file is newer than the run before it begins, so this assertion always fails")
+                    .help("move it to `then`")
+            }
+            Impossible::InEmptyLog(name) => Words::new(format!("`{name}` always fails in `given`"))
+                .note("before the run its log is empty")
+                .help("move it to `then`"),
+            Impossible::StateOf(ending) => {
+                Words::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
+                    .help("name the file that has the keys")
+            }
+            Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found: lists have no keys"))
+                .help("name keys of mappings, as `a.b`"),
+            Impossible::TwoStatuses { field, status } => {
+                Words::new(format!("`status` cannot be `{field}` here and `{status}` in `expected_status`"))
+            }
+            Impossible::Heading(text) => {
+                let words = Words::new(format!("headings are named without their `#`, found `{text}`"))
+                    .note(format!("ClawSpec searches for `# {text}` or `{text}:`"));
+                let bare = text.trim_start_matches('#').trim();
+                let edits = site.spot().filter(|_| !bare.is_empty()).and_then(|spot| spot.replaced(scalar(bare)));
+                words.mend(edits.map(|edits| Fix::guess(format!("write `{bare}`"), edits)))
+            }
+            Impossible::SectionsOf(ending) => {
+                Words::new(format!("`sections` looks for Markdown headings, which a `.{ending}` file does not have"))
+                    .help(match ending.as_str() {
+                        "json" => "name its keys in `fields`",
+                        _ => "use `log_entry` to search its text",
+                    })
+            }
+            Impossible::FieldsOf(ending) => {
+                Words::new(format!("`fields` looks for keys, which a `.{ending}` file does not have"))
+                    .help("use `sections` for its headings")
+            }
+            Impossible::FieldOfList => {
+                Words::new("this key is never found: lists have no keys").help("name keys of mappings, as `a.b`")
+            }
+            Impossible::Dotted { name, ending, are_all } => {
+                let help = "rename `sections` to `fields`, which looks for keys";
+                let sections = site.at.parent().and_then(|at| Spot::root(site.root).at(&at)).filter(|_| *are_all);
+                let edits = sections.and_then(|sections| sections.renamed("fields"));
+                Words::new(format!("`{name}` is never found: a dotted name is not a line of a `.{ending}` file"))
+                    .help(help)
+                    .fix(edits.map(|edits| Fix::guess(help, edits)))
+            }
+            Impossible::Variable(name) => {
+                Words::new(format!("`{name}` is not a valid name of a variable")).help("write the name alone")
+            }
+            Impossible::AboveScale(Scale { low, high }) => Words::new(format!(
+                "no score reaches this threshold: the instruction names a scale from {low} to {high}"
+            )),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Assertions that always pass.
+
+use crate::{
+    dialect::{
+        ScalarRules,
+        clawspec::{paths, scale::Scale},
+    },
+    document::{Document, Pointer},
+    files::Files,
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    rules::contradiction::clawspec::impossible::is_of_run,
+    spot::Spot,
+    words::listed,
+};
+
+/// An assertion that always passes.
+#[derive(Debug)]
+enum AlwaysPasses {
+    /// A tool with a wildcard in its name.
+    Tool(String),
+    /// Nothing in the log of the run, before it.
+    InEmptyLog(String),
+    /// A status without a value.
+    NoStatus,
+    /// A place in a file that is no list of words.
+    NoList { key: String, file: String },
+    /// A place that a file does not have, with the keys that it has.
+    NoPlace { key: String, file: String, known: Vec<String> },
+    /// A file that is compared with itself.
+    SameFile,
+    /// A threshold of 0 or less.
+    NoThreshold,
+    /// A threshold that the lowest score of the scale passes.
+    BelowScale(Scale),
+}
+
+/// Looks at an assertion. `is_before` is whether it is among the preconditions.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, files: &dyn Files, report: &mut Report) {
+    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
+    if is_before && matches!(name, "tool_not_called" | "tool_not_permitted" | "token_budget") && is_of_run(assertion) {
+        report.push(kind.finding(AlwaysPasses::InEmptyLog(name.to_owned())));
+    }
+    match name {
+        "tool_not_called" | "tool_not_invoked" => check_tools(assertion, report),
+        "state_file" => {
+            if let Some(status) = assertion.get("expected_status").filter(|status| status.node.is_null()) {
+                report.push(status.head_finding(AlwaysPasses::NoStatus).unless_wrong(status.at.clone()));
+            }
+        }
+        "artifact_absent_words" => check_source(assertion, files, report),
+        "artifact_matches_golden" => {
+            if let (Some(path), Some(golden)) = (assertion.get("path"), assertion.get("golden"))
+                && path.text().is_some()
+                && path.text() == golden.text()
+            {
+                report.push(golden.finding(AlwaysPasses::SameFile));
+            }
+        }
+        "llm_judge" | "agent_identity_consistent" => check_threshold(assertion, name, report),
+        _ => {}
+    }
+}
+
+/// Names of tools are compared letter by letter.
+fn check_tools(assertion: &Spot<'_>, report: &mut Report) {
+    let Some(member) = assertion.get("tool") else { return };
+    let items = if member.is_list() { member.items() } else { vec![member] };
+    for item in &items {
+        if let Some(text) = item.text().filter(|text| text.contains('*')) {
+            report.push(item.finding(AlwaysPasses::Tool(text.to_owned())));
+        }
+    }
+}
+
+/// The list of words that is in a file.
+fn check_source(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    let (Some(source), Some(place)) = (assertion.get("source"), assertion.get("key")) else { return };
+    let Some(file) = source.text().and_then(paths::below_root).filter(|_| paths::is_placed(files)) else { return };
+    let Some(dotted) = place.text().filter(|text| !text.is_empty()) else { return };
+    let Ok(bytes) = files.read(&file) else { return };
+    let Ok(text) = std::str::from_utf8(&bytes) else { return };
+    let document = Document::read(text, ScalarRules::Yaml11);
+    if !document.is_intact() {
+        return;
+    }
+    let at = dotted.split('.').fold(Pointer::root(), |at, step| at.key(step));
+    let key = dotted.to_owned();
+    report.push(place.finding(match document.find(&at) {
+        Some(list) if list.items().next().is_some() => return,
+        Some(_) => AlwaysPasses::NoList { key, file },
+        None => {
+            let entries = document.root().into_iter().flat_map(|root| root.entries());
+            let known = entries.map(|entry| entry.key.key_text().into()).collect();
+            AlwaysPasses::NoPlace { key, file, known }
+        }
+    }));
+}
+
+/// A threshold that every score passes.
+fn check_threshold(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+    let Some(threshold) = assertion.get("pass_threshold") else { return };
+    if name == "agent_identity_consistent" && threshold.number().is_some_and(|least| least <= 0.0) {
+        report.push(threshold.finding(AlwaysPasses::NoThreshold));
+    }
+    if let Some((threshold, least, scale)) = Scale::of_threshold(assertion, name)
+        && least <= scale.low
+    {
+        report.push(threshold.finding(AlwaysPasses::BelowScale(scale)));
+    }
+}
+
+impl Rule for AlwaysPasses {
+    fn code(&self) -> Code {
+        Code::VacuousClaim
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            AlwaysPasses::Tool(name) => {
+                Words::new(format!("no tool is named `{name}`, so this assertion always passes"))
+                    .note("wildcards are not expanded")
+                    .help("name each tool in full")
+            }
+            AlwaysPasses::InEmptyLog(name) => Words::new(format!("`{name}` always passes in `given`"))
+                .note("before the run its log is empty")
+                .help("move it to `then`"),
+            AlwaysPasses::NoStatus => Words::new("`expected_status` has no value, so nothing is checked")
+                .help("write the status that is expected"),
+            AlwaysPasses::NoList { key, file } => {
+                Words::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
+            }
+            AlwaysPasses::NoPlace { key, file, known } => {
+                let known = listed(known.iter().map(String::as_str));
+                Words::new(format!("`{file}` has no `{key}`, so nothing is checked: it has {known}"))
+            }
+            AlwaysPasses::SameFile => {
+                Words::new("`path` and `golden` are the same file, so this assertion always passes")
+            }
+            AlwaysPasses::NoThreshold => Words::new("every score passes this threshold")
+                .help("raise it: scores usually range from 1 to 5"),
+            AlwaysPasses::BelowScale(Scale { low, high }) => Words::new(format!(
+                "every score passes this threshold: the instruction names a scale from {low} to {high}"
+            )),
+        }
+    }
+}
