@@ -217,6 +217,11 @@ impl Finding {
         self.rule.code()
     }
 
+    /// How bad it is, before settings change it.
+    pub(crate) fn severity(&self) -> Severity {
+        self.rule.severity()
+    }
+
     /// The node that is wrong.
     pub(crate) fn at(&self) -> &Pointer {
         &self.at
@@ -282,7 +287,7 @@ impl Finding {
 
     /// Whether it is at least a warning.
     fn is_wrong(&self) -> bool {
-        self.rule.severity() <= Severity::Warning
+        self.severity() <= Severity::Warning
     }
 
     /// The finding in words. `root` is the node from which its place counts.

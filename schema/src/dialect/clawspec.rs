@@ -23,6 +23,7 @@ pub(crate) mod log_pattern;
 pub mod lower;
 pub mod measures;
 pub(crate) mod negative_scenario;
+pub(crate) mod parts;
 pub(crate) mod paths;
 pub mod pipeline;
 pub(crate) mod scale;
@@ -42,12 +43,13 @@ use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
-    finding::Report,
+    finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
+    rules::unsupported_expression,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
-    validate::Definition,
+    validate::{Context, Definition},
 };
 
 /// The format.
@@ -72,6 +74,10 @@ impl Format for ClawSpec {
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {
         ActionKind::Trigger
+    }
+
+    fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
+        lint::explain(context, finding)
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
@@ -106,6 +112,10 @@ impl Format for ClawSpec {
         report: &mut Report,
     ) {
         lint::report_relations(file, root, &known(items), files, report);
+    }
+
+    fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
+        unsupported_expression::fix_across(root, problems);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

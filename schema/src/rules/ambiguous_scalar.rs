@@ -1,3 +1,4 @@
+pub(crate) mod clawspec;
 pub(crate) mod cut_text;
 pub(crate) mod kindlm;
 pub(crate) mod tag;

@@ -1,4 +1,48 @@
+use crate::{
+    finding::{Relation, Report, Rule, Scope, Site, Words},
+    problem::{Code, Fix},
+    spot::Spot,
+    validate::is_damaged,
+};
+
 page! {
     /// The number of stages that a pipeline gives differs from the length of its list.
     "stage-count", Error
+}
+
+/// Another number than the list has.
+#[derive(Debug)]
+struct OtherCount {
+    written: String,
+    actual: usize,
+}
+
+/// Looks at the number of stages of a pipeline.
+pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
+    let (Some(count), Some(stages)) = (root.find(&["pipeline", "stages"]), root.get("stages").filter(Spot::is_list))
+    else {
+        return;
+    };
+    let actual = stages.items().len();
+    // That none are given is another mistake.
+    if actual == 0 || count.number().is_none_or(|count| count == actual as f64) || is_damaged(root.node) {
+        return;
+    }
+    let rule = OtherCount { written: count.node.text().unwrap_or_default().to_owned(), actual };
+    let finding = count.finding(rule).related(Relation::Labelled("the list"), stages.at.clone(), stages.head());
+    // A number that cannot be is one that the list corrects.
+    report.push(finding.instead_of(Scope::CodeAt(Code::OutOfRange, count.at.clone())).unless_wrong(count.at.clone()));
+}
+
+impl Rule for OtherCount {
+    fn code(&self) -> Code {
+        Code::StageCount
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let OtherCount { written, actual } = self;
+        let edits = site.spot().and_then(|spot| spot.replaced(actual.to_string()));
+        Words::new(format!("`pipeline.stages` is {written}, and the list `stages` has {actual}"))
+            .fix(edits.map(|edits| Fix::guess(format!("change it to {actual}"), edits)))
+    }
 }

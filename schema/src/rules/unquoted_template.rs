@@ -18,6 +18,26 @@ struct Unquoted {
     source: String,
 }
 
+/// The same as a key.
+#[derive(Debug)]
+struct UnquotedKey;
+
+/// Whether a key is the inner mapping of such a text.
+pub(crate) fn is_template(key: NodeRef<'_>) -> bool {
+    let range = key.range();
+    let before = key.document().text().get_byte_slice(range.start.saturating_sub(1)..range.end + 1).map(String::from);
+    before.is_some_and(|words| words.starts_with("{{") && words.ends_with('}'))
+}
+
+/// Looks at a list or a mapping as a key.
+pub(crate) fn check_key(mapping: &Spot<'_>, member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
+    if matches!(key.shape(), Shape::Sequence | Shape::Mapping) && is_template(key) {
+        let finding = Finding::new(UnquotedKey, member.at.clone(), key.range());
+        // Where the whole is such a text, that is said of it.
+        report.push(finding.unless_wrong(mapping.at.clone()));
+    }
+}
+
 /// Reports a placeholder that lacks its quotes. `None` for any other node.
 pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     if node.shape() != Shape::Mapping || node.alias().is_some() {
@@ -41,6 +61,16 @@ pub(crate) fn check_below(spot: &Spot<'_>, without: &[&str], report: &mut Report
             report.push(finding.instead_of(Scope::In(member.at.clone())));
         }
         check_below(&member, &[], report);
+    }
+}
+
+impl Rule for UnquotedKey {
+    fn code(&self) -> Code {
+        Code::UnquotedTemplate
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("a string that begins with `{{` needs quotes")
     }
 }
 

@@ -1,4 +1,62 @@
+use crate::{
+    dialect::clawspec::stages::Condition,
+    document::NodeRef,
+    edit,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Fix, Problem},
+    spot::Spot,
+    words::nearest,
+};
+
 page! {
     /// A condition on the run of a pipeline that ClawSpec does not know. The run breaks.
     "unsupported-expression", Error
+}
+
+/// A condition that is none of those that are known.
+#[derive(Debug)]
+struct UnknownCondition {
+    text: String,
+    near: Option<&'static str>,
+}
+
+/// Looks at a condition on the whole run.
+pub(crate) fn check_health(health: &Spot<'_>, report: &mut Report) {
+    let Some(check) = health.get("check") else { return };
+    let Some(text) = check.text().filter(|text| !text.is_empty()) else { return };
+    if Condition::parse(text).is_none() {
+        report.push(check.finding(UnknownCondition { text: text.to_owned(), near: nearest(text, Condition::WRITTEN) }));
+    }
+}
+
+/// Adds the fix that turns an unknown condition into a comment, with its description: another one would not check what that
+/// says.
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
+    let unknown = problems.iter_mut().filter(|it| it.code == Code::UnsupportedExpression && it.fixes.is_empty());
+    for problem in unknown {
+        let edits = problem.at.parent().and_then(|check| edit::comment_out(root, &check));
+        problem.fixes.extend(edits.map(Fix::comment));
+    }
+}
+
+impl Rule for UnknownCondition {
+    fn code(&self) -> Code {
+        Code::UnsupportedExpression
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = Words::new(format!("`{}` is not a supported health check", self.text))
+            .note("ClawSpec aborts the run with an error");
+        match self.near {
+            Some(near) => {
+                let help = format!("change it to `{near}`");
+                let edits = site.spot().and_then(|spot| spot.replaced(near));
+                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+            }
+            None => {
+                let [first, second, _] = Condition::WRITTEN;
+                words.help(format!("write `{first}`, `{second}` or `elapsed <= 30m`, or turn it into a comment"))
+            }
+        }
+    }
 }

@@ -8,12 +8,7 @@
 
 mod around;
 mod assertions;
-mod contracts;
-mod effect;
 mod keys;
-mod pipeline;
-mod reading;
-mod scalars;
 mod shapes;
 mod target;
 mod type_keys;
@@ -22,33 +17,46 @@ mod types;
 use crate::{
     document::NodeRef,
     files::Files,
-    finding::Report,
+    finding::{Finding, Report},
     json_schema::SpecFile,
     problem::{Code, Problem, by_item},
     rules::{
-        contradiction, duplicate_name, invalid_definition, invalid_pattern, invalid_value, missing_field, missing_file,
-        missing_negative, missing_variable, no_effect, out_of_range, pasted_secret, suspicious_pattern,
-        target_mismatch, template_in_name, unchecked, unknown_key, unknown_reference, unquoted_template,
-        upstream_differs, vacuous_claim, wrong_type,
+        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_definition, invalid_pattern, invalid_value,
+        missing_field, missing_file, missing_negative, missing_variable, never_evaluated, no_effect, out_of_range,
+        pasted_secret, stage_count, suspicious_pattern, syntax, target_mismatch, template_in_name, unchecked,
+        unknown_key, unknown_reference, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim,
+        wrong_type,
     },
     spot::Spot,
-    validate::{Definition, is_damaged},
+    validate::{Context, Definition, is_damaged},
 };
 
 use around::Around;
+
+pub(crate) use shapes::comment;
 
 use super::{
     facts::{self, ItemFacts, Items},
     ledger_contracts::{self, Contracts},
     log_pattern::LogPattern,
+    parts::{self, Part},
     paths, siblings,
     stage_contracts::NamedContract,
     target::{Directory, Target},
 };
 
+/// Says of something that the schema finds what the format knows of it.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let finding = missing_field::clawspec::explain(context, finding);
+    let finding = unknown_key::clawspec::explain(context, finding);
+    wrong_type::clawspec::explain(context, finding)
+}
+
 /// Reports what is wrong outside of the items. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let root = &Spot::root(root);
+    syntax::clawspec::check_text(root, report);
+    report_yaml(root, Definition::Root(file), Definition::lists(file), report);
     match file {
         SpecFile::ClawSpecScenarios => {
             report_texts(file, root, &["scenarios"], report);
@@ -79,6 +87,9 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
         }
         SpecFile::ClawSpecPipeline => {
             report_texts(file, root, &["stages", "pipeline_health"], report);
+            collision::clawspec::check_pipeline(root, report);
+            stage_count::check_root(root, report);
+            vacuous_claim::clawspec::check_conditions(root, report);
             if let Some(directory) = Directory::of_pipeline(root, files) {
                 report_directory(&directory, files, report);
             }
@@ -102,6 +113,23 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
         | SpecFile::Script
         | SpecFile::Gateway => {}
     }
+}
+
+/// Reports what PyYAML makes of the values and keys from a node on, the values of some of its keys left out.
+fn report_yaml(root: &Spot<'_>, definition: Definition, without: &[&str], report: &mut Report) {
+    parts::each(root, without, &mut |part| match part {
+        Part::Value(spot) => {
+            syntax::clawspec::check_anchor(spot, report);
+            invalid_value::clawspec::unread::check_tag(spot, report);
+            invalid_value::clawspec::unread::check_scalar(spot, report);
+            wrong_type::clawspec::check_date(spot, root, definition, report);
+        }
+        Part::Key { mapping, member, key } => {
+            unquoted_template::check_key(mapping, member, key, report);
+            invalid_value::clawspec::unread::check_key(mapping, member, key, report);
+            wrong_type::clawspec::check_merge(member, key, report);
+        }
+    });
 }
 
 /// The directory that a contract names as its target.
@@ -137,11 +165,23 @@ fn report_baselines(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
 }
 
 /// Reports what is wrong in one item of a top-level list. Pointers are relative to it, ranges as the nodes give them.
-pub(crate) fn report_item(file: SpecFile, list: &str, item: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
+pub(crate) fn report_item(
+    file: SpecFile,
+    list: &'static str,
+    item: NodeRef<'_>,
+    files: &dyn Files,
+    report: &mut Report,
+) {
     let item = &Spot::root(item);
+    report_yaml(item, Definition::Item(file, list), &[], report);
     match (file, list) {
         (SpecFile::ClawSpecScenarios, "scenarios") => {
             template_in_name::check_scenario(item, report);
+            ambiguous_scalar::clawspec::check_scenario(item, report);
+            missing_field::clawspec::check_scenario(item, report);
+            upstream_differs::clawspec::check_scenario(item, report);
+            vacuous_claim::clawspec::check_scenario(item, report);
+            wrong_type::clawspec::check_scenario(item, report);
             report_texts(file, item, &[], report);
             for phase in ["given", "then"] {
                 report_assertions(item.get(phase), files, report);
@@ -153,7 +193,10 @@ pub(crate) fn report_item(file: SpecFile, list: &str, item: NodeRef<'_>, files: 
                 unknown_reference::clawspec::check_agent(&agent, files, report);
             }
         }
-        (SpecFile::ClawSpecPipeline, "pipeline_health") => report_texts(file, item, &[], report),
+        (SpecFile::ClawSpecPipeline, "pipeline_health") => {
+            report_texts(file, item, &[], report);
+            unsupported_expression::check_health(item, report);
+        }
         _ => {}
     }
 }
@@ -168,6 +211,10 @@ fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Rep
         vacuous_claim::clawspec::assertion::check_assertion(assertion, is_before, files, report);
         invalid_value::clawspec::check_assertion(assertion, report);
         unchecked::clawspec::check_assertion(assertion, report);
+        ambiguous_scalar::clawspec::check_assertion(assertion, report);
+        never_evaluated::clawspec::check_assertion(assertion, report);
+        wrong_type::clawspec::check_assertion(assertion, report);
+        upstream_differs::clawspec::check_assertion(assertion, report);
         missing_file::clawspec::check_assertion(assertion, files, report);
         unknown_reference::clawspec::check_assertion(assertion, files, report);
         if let Some(pattern) = LogPattern::of(assertion) {
@@ -234,22 +281,15 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
     let root = Spot::root(root);
     match file {
         SpecFile::ClawSpecScenarios => {
-            contracts::lint_kind(&root, problems);
-            contracts::lint_unknown(&root, problems);
-            contracts::lint_meta(&root, problems);
             target::lint(&root, files, problems);
         }
         SpecFile::ClawSpecHandoff => {
-            contracts::lint_kind(&root, problems);
-            contracts::lint_unknown(&root, problems);
             for phase in ["pre_delegation", "post_delegation"] {
                 lint_assertions(&root, root.find(&["assertions", phase]), files, problems);
             }
         }
         SpecFile::ClawSpecPipeline => {
-            contracts::lint_kind(&root, problems);
-            contracts::lint_unknown(&root, problems);
-            pipeline::lint(&root, files, problems);
+            target::lint_pipeline(&root, files, problems);
             for phase in ["deterministic", "semantic"] {
                 lint_assertions(&root, root.find(&["final_assertions", phase]), files, problems);
             }
@@ -265,8 +305,6 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
         | SpecFile::Gateway => {}
     }
     types::lint_joined(file, &root, problems);
-    reading::lint_text(&root, problems);
-    reading::lint(&root, Definition::Root(file), Definition::lists(file), problems);
 }
 
 /// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
@@ -288,19 +326,9 @@ pub fn lint_item(
             for list in shapes::old_lists(&item) {
                 lint_types(&item, &list, problems);
             }
-            effect::lint_scenario(&item, problems);
-            scalars::lint_params(&item, problems);
-        }
-        (SpecFile::ClawSpecPipeline, "stages") => {
-            contracts::lint_unknown(&item, problems);
-        }
-        (SpecFile::ClawSpecPipeline, "pipeline_health") => {
-            contracts::lint_unknown(&item, problems);
-            pipeline::lint_health(&item, problems);
         }
         _ => {}
     }
-    reading::lint(&item, Definition::Item(file, list), &[], problems);
     if is_damaged(item.node) {
         // What seems to be absent may stand in the part that cannot be read.
         problems.retain(|problem| !matches!(problem.code, Code::NoClaims | Code::VacuousClaim | Code::MissingField));
@@ -311,7 +339,7 @@ pub fn lint_item(
 fn lint_types(around: &Spot<'_>, list: &Spot<'_>, problems: &mut Vec<Problem>) {
     let around = &Around::new(around, problems);
     for assertion in list.items().iter().filter(|assertion| assertion.is_mapping()) {
-        types::lint_unknown(around, assertion, problems);
+        types::lint(around, assertion, problems);
     }
 }
 
@@ -330,8 +358,6 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
             types::lint(around, &assertion, &mut found);
             keys::lint(&assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);
-            scalars::lint(&assertion, &mut found);
-            scalars::lint_quotes(&assertion, &mut found);
         } else {
             shapes::lint_prose(around, &assertion, &mut found);
         }

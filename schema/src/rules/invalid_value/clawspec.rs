@@ -10,6 +10,8 @@ use crate::{
     template::trimmed_placeholders,
 };
 
+pub(crate) mod unread;
+
 /// A time of a baseline that is none.
 #[derive(Debug)]
 struct NotATime;

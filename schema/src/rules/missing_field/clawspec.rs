@@ -1,9 +1,12 @@
-//! Contracts that the coverage ledger does not name.
+//! Contracts that the coverage ledger does not name, and what a call lacks.
 
 use crate::{
-    finding::{Report, Rule, Site, Words},
-    problem::{Code, Severity},
+    document::{Pointer, Shape},
+    finding::{Finding, Report, Rule, Site, Words},
+    json_schema::SpecFile,
+    problem::{Code, Fix, Severity},
     spot::Spot,
+    validate::Context,
 };
 
 /// An entry of an orchestrator that lacks a kind of contract.
@@ -11,6 +14,39 @@ use crate::{
 struct NoContract {
     key: &'static str,
     covers: &'static str,
+}
+
+/// A call of `sessions_spawn` without the text that it sends.
+#[derive(Debug)]
+struct NoTask;
+
+/// The number of stages, where it is missing: it is that of the list.
+#[derive(Debug)]
+struct StageCount {
+    rule: Box<dyn Rule>,
+    count: usize,
+}
+
+/// Says of a missing key what is known of it here.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let is_count = context.file == SpecFile::ClawSpecPipeline
+        && context.base.is_root()
+        && finding.code() == Code::MissingField
+        && *finding.at() == Pointer::root().key("pipeline").key("stages");
+    match context.node.get("stages").filter(|stages| is_count && stages.shape() == Shape::Sequence) {
+        Some(stages) => finding.as_rule(|rule| Box::new(StageCount { rule, count: stages.items().count() })),
+        None => finding,
+    }
+}
+
+/// Looks at the call of a scenario.
+pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+    let invoke = scenario.find(&["when", "invoke"]).filter(|invoke| invoke.text() == Some("sessions_spawn"));
+    if let Some(invoke) = invoke
+        && scenario.find(&["when", "params", "task"]).is_none()
+    {
+        report.push(invoke.finding(NoTask));
+    }
 }
 
 /// Looks at an entry of the coverage ledger.
@@ -23,6 +59,44 @@ pub(crate) fn check_entry(item: &Spot<'_>, report: &mut Report) {
         if contracts.get(key).is_none() {
             report.push(item.head_finding(NoContract { key, covers }));
         }
+    }
+}
+
+impl Rule for StageCount {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let count = self.count;
+        let help = format!("add `stages: {count}`");
+        let pipeline = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
+        let edits = pipeline.and_then(|pipeline| pipeline.with_behind("skill_path", &[("stages", count.to_string())]));
+        let message = "missing `pipeline.stages`, the number of stages".to_owned();
+        let fixes = edits.map(|edits| Fix::safe(&help, edits)).into_iter().collect();
+        Words { message, fixes, ..self.rule.words(site) }.help(help)
+    }
+}
+
+impl Rule for NoTask {
+    fn code(&self) -> Code {
+        Code::MissingField
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("missing `params.task`, the text that `sessions_spawn` sends")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
+        assertion::{Assertion, Category},
         config::Config,
         facts::Items,
         ignored_defaults::{IgnoredDefaults, LeftToDo},
@@ -14,6 +15,10 @@ use crate::{
     problem::{Code, Severity},
     spot::Spot,
 };
+
+/// A type, or a key of a scenario, that the schema of ClawSpec does not know.
+#[derive(Debug)]
+struct NotInSchema(String);
 
 /// A contract that ClawSpec does not find.
 #[derive(Debug)]
@@ -33,6 +38,21 @@ struct FoundTwice(String, String);
 /// Defaults of which only speclens makes something.
 #[derive(Debug)]
 struct Defaults(LeftToDo);
+
+/// Looks for blocks of a scenario that the schema of ClawSpec does not know.
+pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+    for (key, member) in ["regression", "consistency"].into_iter().filter_map(|key| Some((key, scenario.get(key)?))) {
+        report.push(member.head_finding(NotInSchema(key.to_owned())));
+    }
+}
+
+/// Looks at the type of an assertion: the schema of ClawSpec does not know those about the trace.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
+    if Assertion::type_info(name).is_some_and(|info| info.category == Category::Trace) {
+        report.push(kind.finding(NotInSchema(name.to_owned())));
+    }
+}
 
 /// Looks for a contract that ClawSpec does not find, or finds twice.
 pub(crate) fn check_discovery(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
@@ -68,6 +88,17 @@ pub(crate) fn check_discovery(root: &Spot<'_>, files: &dyn Files, report: &mut R
 pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
     if let Some(defaults) = IgnoredDefaults::of(root, scenarios).filter(|defaults| defaults.counts_here) {
         report.push(defaults.spot.head_finding(Defaults(defaults.left_to_do)));
+    }
+}
+
+impl Rule for NotInSchema {
+    fn code(&self) -> Code {
+        Code::UpstreamDiffers
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
+            .note("they are in its documentation or its runner, and not in its schema")
     }
 }
 

@@ -3,10 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::clawspec::facts::{Expected, Items},
+    dialect::clawspec::{
+        facts::{Expected, Items},
+        stages::Condition,
+    },
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     spot::Spot,
+    validate::is_damaged,
 };
 
 pub(crate) mod assertion;
@@ -14,6 +18,14 @@ pub(crate) mod assertion;
 /// A file that an earlier scenario leaves behind.
 #[derive(Debug)]
 struct FromBefore(String);
+
+/// A condition about a key that no stage has.
+#[derive(Debug)]
+struct NoStageHas(&'static str);
+
+/// A comparison without a limit.
+#[derive(Debug)]
+struct NoLimit;
 
 /// Settings that let ClawSpec find no scenario.
 #[derive(Debug)]
@@ -45,6 +57,33 @@ pub(crate) fn check_relations(scenarios: Items<'_>, report: &mut Report) {
     }
 }
 
+/// Looks for conditions of a pipeline about what no stage has.
+pub(crate) fn check_conditions(root: &Spot<'_>, report: &mut Report) {
+    let Some(stages) = root.get("stages").filter(Spot::is_list).filter(|_| !is_damaged(root.node)) else { return };
+    let stages = stages.items();
+    for check in root.get("pipeline_health").map(|list| list.items()).unwrap_or_default() {
+        let Some(check) = check.get("check") else { continue };
+        let key = match check.text().and_then(Condition::parse) {
+            Some(Condition::Produced) => "produces",
+            Some(Condition::HandoffsPassed) => "handoff_contract",
+            Some(Condition::Elapsed(_)) | None => continue,
+        };
+        if stages.iter().all(|stage| stage.get(key).is_none()) {
+            report.push(check.finding(NoStageHas(key)));
+        }
+    }
+}
+
+/// Looks at the limits of a scenario.
+pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+    const LIMITS: [&str; 4] = ["max_duration_drift", "max_cost_drift", "max_token_drift", "max_step_drift"];
+    if let Some(regression) = scenario.get("regression").filter(Spot::is_mapping)
+        && LIMITS.iter().all(|key| regression.get(key).is_none())
+    {
+        report.push(regression.head_finding(NoLimit));
+    }
+}
+
 /// Looks at the settings.
 pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
     if let Some(patterns) = root.get("scenario_patterns").filter(|list| list.is_list() && list.is_empty()) {
@@ -69,6 +108,30 @@ impl Rule for FromBefore {
             .note("an earlier scenario expects the same file, and its file satisfies this assertion")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .fix(edits.map(|edits| Fix::guess("add `updated_after`", edits)))
+    }
+}
+
+impl Rule for NoStageHas {
+    fn code(&self) -> Code {
+        Code::VacuousClaim
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("no stage has `{}`, so this condition always holds", self.0)).help("remove the condition")
+    }
+}
+
+impl Rule for NoLimit {
+    fn code(&self) -> Code {
+        Code::VacuousClaim
+    }
+
+    fn is_about_absence(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("`regression` has no limit to compare with").help("add `max_duration_drift`, or another limit")
     }
 }
 

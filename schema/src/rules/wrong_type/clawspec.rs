@@ -1,11 +1,118 @@
-//! Parameters of a scenario that cannot be sent.
+//! Values of ClawSpec's files that are of another type than they seem to be: dates, merged bases, what is sent.
 
 use crate::{
-    dialect::clawspec::facts::Items,
-    finding::{Finding, Report, Rule, Site, Words},
-    problem::Code,
+    dialect::clawspec::{assertion::Assertion, facts::Items},
+    document::{NodeRef, Scalar, Shape as NodeShape, Style},
+    finding::{Finding, Report, Rule, Scope, Site, Words},
+    problem::{Code, Fix},
+    rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
+    shape::Type,
     spot::Spot,
+    validate::{Context, Definition, describe},
 };
+
+/// A date where a text is wanted.
+#[derive(Debug)]
+struct Date(String);
+
+/// A date that is to be sent.
+#[derive(Debug)]
+struct SentDate(String);
+
+/// A time that an assertion compares with.
+#[derive(Debug)]
+struct ComparedTime(String);
+
+/// Something else than a mapping behind `<<`.
+#[derive(Debug)]
+struct Merged;
+
+/// A number, or a switch, where quotes would not make it what it has to be.
+#[derive(Debug)]
+struct NoText {
+    rule: Box<dyn Rule>,
+    wanted: Wanted,
+}
+
+/// What has to be there.
+#[derive(Debug)]
+enum Wanted {
+    Address,
+    Time,
+}
+
+/// Says of a number where a text must be what kind of text that is.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let wanted = match finding.at().last().as_deref() {
+        Some("endpoint") => Wanted::Address,
+        Some("updated_after") => Wanted::Time,
+        Some(_) | None => return finding,
+    };
+    let is_assertion =
+        || finding.at().parent().and_then(|at| context.node.find(&at)).is_some_and(|it| it.entry("type").is_some());
+    let value = context.node.find(finding.at()).and_then(NodeRef::scalar);
+    let is_number = matches!(value, Some(Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_)));
+    if finding.code() == Code::WrongType && is_number && is_assertion() {
+        finding.as_rule(|rule| Box::new(NoText { rule, wanted }))
+    } else {
+        finding
+    }
+}
+
+/// Looks at a value where a text is wanted: a plain date is none.
+pub(crate) fn check_date(spot: &Spot<'_>, root: &Spot<'_>, definition: Definition, report: &mut Report) {
+    let node = spot.node.resolved();
+    let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
+    if node.scalar() == Some(Scalar::Timestamp) && is_moment(text) {
+        let shape = definition.shape().below(&spot.at, Some(root.node));
+        if shape.is_some_and(|shape| shape.kind() == Type::Text) {
+            report.push(spot.finding(Date(text.to_owned())).unless_wrong(spot.at.clone()));
+        }
+    }
+}
+
+/// Looks at the time of an assertion that waits.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let kind = assertion.get("type").and_then(|kind| kind.text()).and_then(Assertion::type_info);
+    if let Some(after) = assertion.get("updated_after").filter(|_| kind.is_some_and(|info| info.waits))
+        && let Some(text) = after.node.text()
+        && after.node.scalar() == Some(Scalar::Timestamp)
+        && after.node.style() == Some(Style::Plain)
+    {
+        let finding = after.finding(ComparedTime(text.to_owned()));
+        report.push(finding.instead_of(Scope::CodeAt(Code::WrongType, after.at.clone())));
+    }
+}
+
+/// Looks at the value of a merge key.
+pub(crate) fn check_merge(member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
+    if key.text() == Some("<<") && key.style() == Some(Style::Plain) {
+        let fits = |node: NodeRef<'_>| node.shape() == NodeShape::Mapping;
+        let value = member.node;
+        let is_merged = fits(value) || value.shape() == NodeShape::Sequence && value.items().all(fits);
+        if !is_merged && value.shape() != NodeShape::Dangling {
+            report.push(member.finding(Merged));
+        }
+    }
+}
+
+/// Looks at the data that goes along with a call: a date cannot be sent.
+pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+    if let Some(params) = scenario.find(&["when", "params"]) {
+        dates(&params, report);
+    }
+}
+
+fn dates(spot: &Spot<'_>, report: &mut Report) {
+    if spot.node.alias().is_some() {
+        return;
+    }
+    if spot.node.scalar() == Some(Scalar::Timestamp) && spot.node.style() == Some(Style::Plain) {
+        report.push(spot.finding(SentDate(spot.node.text().unwrap_or_default().to_owned())));
+    }
+    spot.items().iter().for_each(|item| dates(item, report));
+    spot.entries().iter().for_each(|(_, member)| dates(member, report));
+}
 
 /// Something else than text where the text for an agent is looked for.
 #[derive(Debug)]
@@ -20,6 +127,76 @@ pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut R
                 report.push(Finding::new(TaskNotText, at, range));
             }
         }
+    }
+}
+
+impl Rule for NoText {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let (wanted, help) = match self.wanted {
+            Wanted::Address => ("an address", "write the full address"),
+            Wanted::Time => ("a time", "write a time, such as `\"{{run_started_at}}\"`"),
+        };
+        let found = site.node().and_then(|node| node.text()).unwrap_or_default();
+        let message = format!("expected {wanted}, found `{found}`");
+        Words { message, fixes: Vec::new(), ..self.rule.words(site) }.help(help)
+    }
+}
+
+impl Rule for Date {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Words::new(format!("expected a string, found the date `{}`", self.0))
+            .note("ClawSpec reads YAML 1.1")
+            .mend(in_quotes(site, &self.0))
+    }
+}
+
+/// What is said of a moment that ClawSpec cannot use without quotes.
+fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
+    let quoted = serde_json::Value::from(text).to_string();
+    let help = format!("write it in quotes, `{quoted}`");
+    let edits = site.spot().and_then(|spot| spot.replaced(quoted));
+    Words::new(message)
+        .note("ClawSpec aborts the scenario with an error")
+        .fix(edits.map(|edits| Fix::safe(&help, edits)))
+        .help(help)
+}
+
+impl Rule for SentDate {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        unquoted("a date without quotes cannot be sent", &self.0, site)
+    }
+}
+
+impl Rule for ComparedTime {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        unquoted("expected a string, found a time without quotes", &self.0, site)
+    }
+}
+
+impl Rule for Merged {
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let found = site.node().map(describe).unwrap_or_default();
+        Words::new(format!("expected a mapping for `<<`, found {found}")).note("ClawSpec rejects the file")
     }
 }
 

@@ -44,12 +44,6 @@ pub(super) fn lint_scenario(scenario: &Spot<'_>, problems: &mut Vec<Problem>) {
     if let Some(when) = scenario.get("when") {
         lint_when(&when, problems);
     }
-    for problem in problems.iter_mut().filter(|problem| problem.code == Code::UnknownKey) {
-        let is_own = problem.at.parent().as_ref() == Some(&scenario.at);
-        if is_own || problem.severity == Severity::Warning {
-            refused(problem);
-        }
-    }
 }
 
 /// A key of a scenario in the form that older guides show, where more than its name differs. Returns the key that says it now.
@@ -139,12 +133,6 @@ fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
 /// What happens because of an unknown key.
 const REJECTED: &str = "ClawSpec rejects the whole file";
 
-/// An unknown key that makes ClawSpec reject the whole file.
-pub(super) fn refused(problem: &mut Problem) {
-    problem.severity = Severity::Error;
-    problem.note = Some(REJECTED.to_owned());
-}
-
 /// Keys of a scenario; what stands under `when` and is none of them is sent.
 const SCENARIO: [&str; 9] = ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
 
@@ -197,7 +185,7 @@ fn lint_when(when: &Spot<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// The edits that turn an assertion into a comment; a list of preconditions may go with its only one.
-pub(super) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
+pub(crate) fn comment(around: &Spot<'_>, assertion: &Spot<'_>) -> Option<Fix> {
     let given = || assertion.at.parent().filter(|list| list.last().as_deref() == Some("given"));
     let edits = edit::comment_out(around.node, &assertion.at).or_else(|| {
         let list = given()?;

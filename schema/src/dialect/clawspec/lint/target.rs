@@ -1,6 +1,7 @@
 //! What a contract lacks about its target follows from the place where it lies.
 
 use crate::{
+    document::Pointer,
     edit,
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -53,6 +54,15 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
     let trigger = trigger(&path, text("type").as_deref() == Some("agent"));
     if let Some(edits) = target.with_behind("path", &[("trigger", scalar(&trigger))]) {
         problem.fixes = vec![Fix::guess(format!("add `trigger: {trigger}`"), edits)];
+    }
+}
+
+/// The cures of a missing path of a pipeline's skill.
+pub(super) fn lint_pipeline(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem]) {
+    let Some(path) = target_of(files.place()).filter(|_| is_placed(files)) else { return };
+    let at = Pointer::root().key("pipeline").key("skill_path");
+    for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
+        insert_known(root.node, SpecFile::ClawSpecPipeline, problem, &[("skill_path", scalar(path))]);
     }
 }
 

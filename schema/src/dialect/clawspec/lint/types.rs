@@ -1,7 +1,5 @@
 //! The `type` of an assertion: it exists, and it can be evaluated.
 
-use std::ops::Range;
-
 use crate::{
     dialect::clawspec::assertion::{Assertion, Category},
     document::Pointer,
@@ -47,37 +45,11 @@ fn negated(name: &str) -> Option<&'static str> {
     opposite_type(bare.trim())
 }
 
-/// A type, or a key of a scenario, that the schema of ClawSpec does not know.
-pub(super) fn rejected(at: Pointer, range: Range<usize>, name: &str) -> Problem {
-    let before = "ClawSpec 0.1.0 rejects this file: its schema does not allow";
-    let problem = Problem::naming(Code::UpstreamDiffers, at, range, before, name);
-    problem.with_note("they are in its documentation or its runner, and not in its schema")
-}
-
-/// A type that does not exist, and nothing else.
-pub(super) fn lint_unknown(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
+/// A type that does not exist.
+pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
     let Some(kind) = assertion.get("type") else { return };
     if let Some(name) = kind.text().filter(|name| Assertion::type_info(name).is_none()) {
         unknown(around, assertion, &kind, name, problems);
-    }
-}
-
-pub(super) fn lint(around: &Around<'_>, assertion: &Spot<'_>, problems: &mut Vec<Problem>) {
-    let Some(kind) = assertion.get("type") else { return };
-    let Some(name) = kind.text() else { return };
-    match Assertion::type_info(name) {
-        None => unknown(around, assertion, &kind, name, problems),
-        Some(info) => match info.category {
-            Category::Trace => problems.push(rejected(kind.at.clone(), kind.range(), name)),
-            Category::Unsupported => {
-                let note = "ClawSpec accepts the type and aborts the scenario: nothing defines what it checks";
-                let problem = kind.problem(Code::NeverEvaluated, format!("`{name}` cannot be evaluated"));
-                let mut problem = problem.with_note(note).with_help("remove it");
-                problem.fixes.extend(comment(around, assertion));
-                problems.push(problem);
-            }
-            Category::Precondition | Category::Artifact | Category::Behavioral | Category::Semantic => {}
-        },
     }
 }
 

@@ -1,0 +1,54 @@
+//! Reports of a pipeline that overwrite each other.
+
+use crate::{
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Fix, Severity},
+    shape::scalar,
+    spot::Spot,
+};
+
+/// A name that the reports of runs are called by, and not counted by.
+#[derive(Debug)]
+struct ReportName {
+    written: String,
+    directory: String,
+}
+
+/// Looks at the name of a pipeline.
+pub(crate) fn check_pipeline(root: &Spot<'_>, report: &mut Report) {
+    let (Some(name), Some(path)) = (root.find(&["pipeline", "name"]), root.find(&["pipeline", "skill_path"])) else {
+        return;
+    };
+    let directory = path.text().and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+    let (Some(written), Some(directory)) = (name.text(), directory) else { return };
+    if written.trim().is_empty() || directory.is_empty() || directory == "." || slug(written) == slug(directory) {
+        return;
+    }
+    report.push(name.finding(ReportName { written: written.to_owned(), directory: directory.to_owned() }));
+}
+
+/// A name as it is in the names of reports.
+fn slug(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+impl Rule for ReportName {
+    fn code(&self) -> Code {
+        Code::Collision
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Hint
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let ReportName { written, directory } = self;
+        let help = format!("change it to `{directory}`");
+        let edits = site.spot().and_then(|spot| spot.replaced(scalar(directory)));
+        Words::new(format!("`pipeline.name` is `{written}`, and its skill is in `{directory}`"))
+            .note("ClawSpec counts the reports of the directory and names them by `name`, so each run overwrites `r1`")
+            .fix(edits.map(|edits| Fix::guess(&help, edits)))
+            .help(help)
+    }
+}

@@ -1,0 +1,38 @@
+//! Types of assertions that ClawSpec accepts, and for which nothing is defined.
+
+use crate::{
+    dialect::clawspec::{
+        assertion::{Assertion, Category},
+        lint::comment,
+    },
+    finding::{Report, Rule, Site, Words},
+    problem::Code,
+    spot::Spot,
+};
+
+/// A type that cannot be evaluated.
+#[derive(Debug)]
+struct Undefined(String);
+
+/// Looks at the type of an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
+    if Assertion::type_info(name).is_some_and(|info| info.category == Category::Unsupported) {
+        report.push(kind.finding(Undefined(name.to_owned())));
+    }
+}
+
+impl Rule for Undefined {
+    fn code(&self) -> Code {
+        Code::NeverEvaluated
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let root = Spot::root(site.root);
+        let assertion = site.at.parent().and_then(|at| root.at(&at));
+        Words::new(format!("`{}` cannot be evaluated", self.0))
+            .note("ClawSpec accepts the type and aborts the scenario: nothing defines what it checks")
+            .help("remove it")
+            .fix(assertion.and_then(|assertion| comment(&root, &assertion)))
+    }
+}

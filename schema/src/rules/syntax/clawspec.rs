@@ -1,0 +1,117 @@
+//! Text that is YAML, and that the reader of ClawSpec, PyYAML, refuses.
+
+use std::ops::Range;
+
+use crate::{
+    document::{Document, NodeRef, Style},
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Edit, Fix},
+    spot::Spot,
+};
+
+/// A tab where PyYAML allows only spaces.
+#[derive(Debug)]
+struct Tab {
+    /// Whether nothing follows on its line.
+    is_trailing: bool,
+}
+
+/// An anchor with a sign in its name that PyYAML does not allow.
+#[derive(Debug)]
+struct Anchor(String);
+
+/// Looks at the whole text for blanks and line ends that PyYAML does not read as such.
+pub(crate) fn check_text(root: &Spot<'_>, report: &mut Report) {
+    let document = root.node.document();
+    let text = document.text();
+    // Most files have no tab at all.
+    if !document.is_intact() || !text.chunks().any(|chunk| memchr::memchr(b'\t', chunk.as_bytes()).is_some()) {
+        return;
+    }
+    for (number, line) in text.lines().enumerate() {
+        let line = String::from(line);
+        let start = text.line_to_byte(number);
+        let mut from = 0;
+        while let Some(at) = line[from..].find('\t').map(|at| from + at) {
+            let end = line.len() - line[at..].trim_start_matches('\t').len();
+            from = end;
+            if !is_content(document, start + at) && !is_comment(document, &line[..at], start) {
+                let rule = Tab { is_trailing: line[end..].trim().is_empty() };
+                report.push(Finding::new(rule, document.pointer_at(start + at), start + at..start + end));
+            }
+        }
+    }
+}
+
+/// Looks at the name of an anchor: it has letters, digits, `-` and `_`.
+pub(crate) fn check_anchor(spot: &Spot<'_>, report: &mut Report) {
+    let Some(name) = spot.node.resolved().anchor() else { return };
+    if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter)) {
+        report.push(spot.head_finding(Anchor(name.to_owned())));
+    }
+}
+
+/// Whether a byte belongs to a text in quotes or to a block of text.
+fn is_content(document: &Document, offset: usize) -> bool {
+    let pointer = document.pointer_at(offset);
+    let holds = |node: NodeRef<'_>| {
+        let quoted = matches!(node.style(), Some(Style::SingleQuoted | Style::DoubleQuoted));
+        let block = matches!(node.style(), Some(Style::Literal | Style::Folded));
+        let range = node.own_range();
+        let text = document.text();
+        // The first line of a block is its head, and blanks may follow its last word.
+        let head = block && text.byte_to_line(range.start) == text.byte_to_line(offset);
+        let behind = block && offset >= range.end && blank(document, range.end..offset);
+        (quoted || block && !head) && (range.contains(&offset) || behind)
+    };
+    let Some(node) = document.find(&pointer).map(NodeRef::resolved) else { return false };
+    let key = pointer.parent().and_then(|parent| document.find(&parent)?.entry(&pointer.last()?));
+    holds(node) || key.is_some_and(|entry| holds(entry.key)) || ends_block(document, offset, holds)
+}
+
+/// Whether a blank line belongs to the block of text above it.
+fn ends_block(document: &Document, offset: usize, holds: impl Fn(NodeRef<'_>) -> bool) -> bool {
+    let text = document.text();
+    let line_start = text.line_to_byte(text.byte_to_line(offset));
+    let before = String::from(text.byte_slice(..line_start));
+    let last = before.trim_end().len();
+    if line_start == offset || last == 0 || !blank(document, line_start..offset) {
+        return false;
+    }
+    document.find(&document.pointer_at(last - 1)).map(NodeRef::resolved).is_some_and(holds)
+}
+
+fn blank(document: &Document, range: Range<usize>) -> bool {
+    document.text().get_byte_slice(range).is_some_and(|slice| slice.chars().all(char::is_whitespace))
+}
+
+fn is_comment(document: &Document, before: &str, start: usize) -> bool {
+    before
+        .match_indices('#')
+        .any(|(at, _)| (at == 0 || before[..at].ends_with([' ', '\t'])) && !is_content(document, start + at))
+}
+
+impl Rule for Tab {
+    fn code(&self) -> Code {
+        Code::Syntax
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let (help, words) = if self.is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
+        Words::new("a tab where only spaces are allowed")
+            .note("ClawSpec rejects the file")
+            .mend(Some(Fix::safe(help, vec![Edit::new(site.range.clone(), words)])))
+    }
+}
+
+impl Rule for Anchor {
+    fn code(&self) -> Code {
+        Code::Syntax
+    }
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`&{}` is not a valid name of an anchor", self.0))
+            .note("ClawSpec rejects the file")
+            .help("use only ASCII letters, digits, `-` and `_`")
+    }
+}
