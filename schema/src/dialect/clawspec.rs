@@ -35,6 +35,7 @@ pub mod structure;
 pub(crate) mod target;
 pub mod template;
 pub mod trigger;
+pub(crate) mod type_fields;
 
 #[cfg(test)]
 mod tests;

@@ -74,7 +74,7 @@ fn shape() -> Shape {
 fn problems(text: &str) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let node = document.root().unwrap();
-    let context = Context::new(node, SpecFile::Settings, Pointer::root(), shape());
+    let context = Context::new(node, SpecFile::ClawSpecScenarios, Pointer::root(), shape());
     let mut report = Report::default();
     report_violations(&compile(&SCHEMA), &node.to_value().unwrap(), &context, &mut report);
     let mut problems = report.resolve(false).problems(node);
@@ -138,7 +138,7 @@ fn a_text_or_a_mapping_is_checked_as_what_it_is() {
         "tasks:\n  - file://a.yaml\n  - a.yaml\n  - id: a\n    intnt: b\n  - 3\n  - intent: c\nlimit: [1]\n",
         expect![[r#"
             error invalid-value @a.yaml: expected a path or pattern of task files, such as `"file://tasks/*.yaml"`, found the string `a.yaml`
-            warning unknown-key @intnt: unknown key `intnt` [rename it to `intent`]
+            error unknown-key @intnt: unknown key `intnt` [rename it to `intent`]
             error wrong-type @3: expected a mapping or a string, found the number `3`
             error missing-field @intent: c: missing `id` [add `id`]
             error wrong-type @[1]: expected a number or string for `limit`, found a list

@@ -11,7 +11,6 @@ mod assertions;
 mod keys;
 mod shapes;
 mod target;
-mod type_keys;
 mod types;
 
 use crate::{
@@ -24,8 +23,8 @@ use crate::{
         ambiguous_scalar, collision, contradiction, duplicate_name, invalid_definition, invalid_pattern, invalid_value,
         missing_field, missing_file, missing_negative, missing_variable, never_evaluated, no_effect, out_of_range,
         pasted_secret, stage_count, suspicious_pattern, syntax, target_mismatch, template_in_name, unchecked,
-        unknown_key, unknown_reference, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim,
-        wrong_type,
+        unknown_key, unknown_reference, unknown_type, unquoted_template, unsupported_expression, upstream_differs,
+        vacuous_claim, wrong_type,
     },
     spot::Spot,
     validate::{Context, Definition, is_damaged},
@@ -213,6 +212,7 @@ fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Rep
         unchecked::clawspec::check_assertion(assertion, report);
         ambiguous_scalar::clawspec::check_assertion(assertion, report);
         never_evaluated::clawspec::check_assertion(assertion, report);
+        unknown_type::check_assertion(assertion, report);
         wrong_type::clawspec::check_assertion(assertion, report);
         upstream_differs::clawspec::check_assertion(assertion, report);
         missing_file::clawspec::check_assertion(assertion, files, report);
@@ -354,7 +354,6 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
         if shapes::lint_sentence(around, &assertion, &mut found) {
             // There is no type that anything could belong to.
         } else if assertion.is_mapping() {
-            type_keys::lint(&assertion, &mut found);
             types::lint(around, &assertion, &mut found);
             keys::lint(&assertion, &mut found);
             assertions::lint(around, &assertion, files, &mut found);

@@ -11,7 +11,9 @@ use crate::{
     words::{nearest, opposite_of, same_negation},
 };
 
-use super::{around::Around, assertions::artifact_paths, shapes::comment, type_keys::fields_of};
+use crate::dialect::clawspec::type_fields::fields_of;
+
+use super::{around::Around, assertions::artifact_paths, shapes::comment};
 
 /// A type that exists under another name.
 struct Foreign {
