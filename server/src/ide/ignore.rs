@@ -123,7 +123,7 @@ mod tests {
         cure::replaced, dialect::ScalarRules, directive::allowances, document::Document, problem::Code,
     };
 
-    use super::{allowances, here, in_file, in_settings};
+    use super::{here, in_file, in_settings};
 
     #[test]
     fn comment_never_becomes_part_of_a_block_text() {
