@@ -1,6 +1,7 @@
 //! Placeholders of a scripted gateway that nothing fills.
 
 use crate::{
+    document::Step,
     finding::Report,
     gateway_script::FILLING,
     json_schema::SpecFile,
@@ -30,10 +31,11 @@ fn check(spot: &Spot<'_>, shape: &Shape, report: &mut Report) {
         return;
     }
     let is_free = shape.template() == Some(FILLING.word);
-    let members = spot.items().into_iter().enumerate().map(|(index, item)| (index.to_string(), item));
-    for (step, member) in members.chain(spot.entries()) {
+    let items = spot.items().into_iter().enumerate().map(|(index, item)| (Step::Index(index), item));
+    let members = spot.entries().into_iter().map(|(key, member)| (Step::Key(key.into()), member));
+    for (step, member) in items.chain(members) {
         // What may be anything is filled at every depth.
-        let below = if is_free { Some(shape.clone()) } else { shape.step(&step, Some(spot.node)) };
+        let below = if is_free { Some(shape.clone()) } else { shape.step_to(&step, Some(spot.node)) };
         if let Some(below) = below {
             check(&member, &below, report);
         }
