@@ -60,6 +60,12 @@ pub(crate) fn replace_part(
     is_part.then(|| vec![Edit::new(range, words)])
 }
 
+/// Puts the text of a scalar in quotes.
+pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
+    let quoted = Value::from(value.text()?).to_string();
+    can_change_value(value).then(|| vec![Edit::new(value.own_range(), quoted)])
+}
+
 /// Puts each of two values on one line in place of the other.
 pub(crate) fn swap(one: NodeRef<'_>, other: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(sorted([replace(one, words(other)?)?, replace(other, words(one)?)?].concat()))

@@ -59,6 +59,13 @@ fn values_are_swapped() {
 }
 
 #[test]
+fn text_is_quoted() {
+    check("a: 1.0 # why\n", |root| quote(root.get("a")?), Some("a: \"1.0\" # why\n"));
+    check("a: [x]\n", |root| quote(root.get("a")?), None);
+    check("b: &n 1\na: *n\n", |root| quote(root.get("a")?), None);
+}
+
+#[test]
 fn words_are_those_that_are_written() {
     let read = |text: &str| Document::read(text, ScalarRules::Yaml12);
     let document = read("a: 'x'\nb: one, two\nc: |\n  x\n  y\n");
