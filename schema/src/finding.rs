@@ -208,7 +208,7 @@ impl Finding {
     }
 
     /// The same by a rule that words the finding of this one.
-    pub(crate) fn as_rule(self, around: impl FnOnce(Box<dyn Rule>) -> Box<dyn Rule>) -> Finding {
+    pub(crate) fn with_rule(self, around: impl FnOnce(Box<dyn Rule>) -> Box<dyn Rule>) -> Finding {
         Finding { rule: around(self.rule), ..self }
     }
 

@@ -16,7 +16,7 @@ struct InSettings(Box<dyn Rule>);
 
 /// Reports a finding of another rule as one about a setting.
 pub(crate) fn in_settings(finding: Finding) -> Finding {
-    finding.as_rule(|rule| Box::new(InSettings(rule)))
+    finding.with_rule(|rule| Box::new(InSettings(rule)))
 }
 
 impl Rule for InSettings {

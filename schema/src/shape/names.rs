@@ -125,7 +125,7 @@ mod tests {
             let below = members.map(|member| (member, "*")).chain(fields.iter().map(|it| (it.shape.clone(), it.name)));
             let forms = if shape.kind() == Type::Text { Vec::new() } else { shape.variants() };
             let forms = forms.into_iter().map(|form| (form.shape, "?"));
-            let all: Vec<(Shape, &str)> = below.chain(forms.filter(|_| depth % 2 == 0)).collect();
+            let all: Vec<(Shape, &str)> = below.chain(forms.filter(|_| depth.is_multiple_of(2))).collect();
             known.len()
                 + all.iter().map(|(below, step)| check(below, &format!("{path}/{step}"), depth + 1)).sum::<usize>()
         }

@@ -154,8 +154,10 @@ impl List<'_> {
         if typed.is_empty() {
             return;
         }
+        // As long as the real name fits as well, it is enough.
         let is_typed = |(real, other): &(String, OtherName)| {
-            other.name.to_lowercase().starts_with(&typed) && !other.name.starts_with(real.as_str())
+            let begins = |name: &str| name.to_lowercase().starts_with(&typed);
+            begins(other.name) && !begins(real) && !other.name.starts_with(real.as_str())
         };
         for (real, other) in names.filter(is_typed) {
             let is_real = |item: &&Completion| item.label == real && item.kind != CompletionKind::Snippet;

@@ -159,7 +159,7 @@ fn newlines(bytes: &[u8]) -> usize {
 fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundText {
     let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let to = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
-    let line = before + newlines(text[..start].as_bytes());
+    let line = before + newlines(&text.as_bytes()[..start]);
     let (from, to) = if to - from <= MAX_TEXT { (from, to) } else { (start, end) };
     let mut kept = Capture::whole(&text[from..to]);
     kept.cut_to(MAX_TEXT);

@@ -36,7 +36,7 @@ pub(crate) struct Named {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ItemFacts {
     /// A task.
-    Task(TaskFacts),
+    Task(Box<TaskFacts>),
     /// Something that is neither.
     Nothing,
     /// A `file://` entry: itself, and the tasks of the files that it leads to.
@@ -64,7 +64,7 @@ impl<'f> Items<'f> {
     /// Those that are tasks, each with its number.
     pub(crate) fn tasks(self) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
         self.all().filter_map(|(index, facts)| match facts {
-            ItemFacts::Task(task) => Some((index, task)),
+            ItemFacts::Task(task) => Some((index, &**task)),
             ItemFacts::Nothing | ItemFacts::Files(..) => None,
         })
     }
@@ -174,13 +174,13 @@ pub(crate) fn item_facts(
         (name, count as u32)
     });
     let intent = spot.get("intent").and_then(|intent| named(&intent, start));
-    Some(ItemFacts::Task(TaskFacts {
+    Some(ItemFacts::Task(Box::new(TaskFacts {
         id: spot.get("id").and_then(|id| named(&id, start)),
         wish: intent.as_ref().map(|intent| Wish::of(&intent.text)).unwrap_or_default(),
         revealed: intent.as_ref().map(|intent| Revealed::of(&intent.text, &commands(&spot))).unwrap_or_default(),
         intent,
         max_turns,
-    }))
+    })))
 }
 
 /// Commands of several words that must be run: what `ran` asks for, where it is a command and no pattern.

@@ -46,7 +46,7 @@ struct TaskFile {
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_model = context.file == SpecFile::CliBench && context.base == Pointer::root().key("providers").index(0);
     match context.node.as_str().filter(|_| is_model && finding.at().is_root()) {
-        Some(text) => finding.as_rule(|rule| Box::new(NoModelId { rule, text: text.to_owned() })),
+        Some(text) => finding.with_rule(|rule| Box::new(NoModelId { rule, text: text.to_owned() })),
         None => finding,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_item = asserted::is_task(context) && finding.at().is_root();
     if is_item && context.node.shape() == Shape::Scalar {
         let file = context.file;
-        finding.as_rule(|rule| Box::new(NotATask { rule, file }))
+        finding.with_rule(|rule| Box::new(NotATask { rule, file }))
     } else {
         finding
     }

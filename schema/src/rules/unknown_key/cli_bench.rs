@@ -82,7 +82,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         return match key.as_str() {
             _ if is_named => finding,
             name if Assertion::NAMES.contains(&name) => misplaced(context, key, in_item, finding),
-            ASSERT if parent.is_root() && !in_item => finding.as_rule(|rule| Box::new(OutsideOfTasks(rule))),
+            ASSERT if parent.is_root() && !in_item => finding.with_rule(|rule| Box::new(OutsideOfTasks(rule))),
             _ if is_count(&parent) => exact(context, &at, key, finding),
             _ => finding,
         };
@@ -91,7 +91,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let known = item.entries().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
     let finding = if !is_named && denies(&key) {
         let about = Denied::of(&key, item.get(&key));
-        finding.as_rule(|_| Box::new(Negated { key, about }))
+        finding.with_rule(|_| Box::new(Negated { key, about }))
     } else {
         finding
     };
@@ -109,7 +109,7 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
         (false, true) => &[ASSERT],
         (false, false) => &[],
     };
-    let finding = finding.as_rule(|_| Box::new(Misplaced { key, in_task }));
+    let finding = finding.with_rule(|_| Box::new(Misplaced { key, in_task }));
     said.iter().fold(finding, |finding, key| {
         finding.instead_of(Scope::CodeAt(Code::MissingField, Pointer::root().key(key)))
     })
@@ -123,7 +123,7 @@ fn is_count(at: &Pointer) -> bool {
 fn exact(context: &Context<'_>, at: &Pointer, key: String, finding: Finding) -> Finding {
     let is_exact = ["count", "equals", "exactly", "times", "number", "exact"].contains(&key.as_str());
     match context.node.find(at).and_then(NodeRef::scalar) {
-        Some(Scalar::Int(count)) if is_exact => finding.as_rule(|_| Box::new(ExactCount { key, count })),
+        Some(Scalar::Int(count)) if is_exact => finding.with_rule(|_| Box::new(ExactCount { key, count })),
         _ => finding,
     }
 }

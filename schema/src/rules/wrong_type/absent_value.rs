@@ -30,7 +30,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         && key.is_some_and(|key| is_optional(&key))
         && !asserted::is_in_assertion(at)
         && !HOLDERS.contains(&holder.as_str());
-    if is_absent { finding.as_rule(|rule| Box::new(Absent(rule))) } else { finding }
+    if is_absent { finding.with_rule(|rule| Box::new(Absent(rule))) } else { finding }
 }
 
 impl Rule for Absent {

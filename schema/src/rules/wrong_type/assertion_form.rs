@@ -38,7 +38,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let (Some(key), Some(value)) = (finding.at().last(), context.node.find(finding.at())) else { return finding };
     match form(&key, asserted::is_in_assertion(finding.at()), value) {
-        Some(form) => finding.as_rule(|rule| Box::new(OtherForm { rule, form })),
+        Some(form) => finding.with_rule(|rule| Box::new(OtherForm { rule, form })),
         None => finding,
     }
 }

@@ -59,9 +59,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let is_mapping = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
     if context.file == SpecFile::CliBenchTasks {
-        finding.as_rule(|rule| Box::new(NotAList(rule)))
+        finding.with_rule(|rule| Box::new(NotAList(rule)))
     } else if *finding.at() == Pointer::root().key(TASKS) && context.node.get(TASKS).is_some_and(is_mapping) {
-        finding.as_rule(|rule| Box::new(TasksByName(rule)))
+        finding.with_rule(|rule| Box::new(TasksByName(rule)))
     } else {
         finding
     }

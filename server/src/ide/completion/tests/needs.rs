@@ -80,6 +80,7 @@ fn a_key_of_another_type_changes_the_type() {
     check(
         &format!("{claim}to$0\n"),
         expect![[r#"
+            Field tools → allowed_tools · required · list of strings
             Field tool · changes `type` to tool_not_called
             Field to_agent · changes `type` to delegation_occurred
             Field allowed_tools · required · list of strings
