@@ -158,6 +158,16 @@ fn decimal(value: f64) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
+/// The names of the scenarios in the contract that stands beside the baselines.
+pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
+    let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
+    let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };
+    let bytes = if is_placed(files) { files.read(&path).ok()? } else { return None };
+    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
+    let list = document.root()?.get("scenarios")?;
+    Some(list.items().filter_map(|scenario| Some(scenario.get("name")?.as_str()?.to_owned())).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,14 +203,4 @@ mod tests {
             "version: \"1.0\"\nbaselines: {}\n"
         );
     }
-}
-
-/// The names of the scenarios in the contract that stands beside the baselines.
-pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
-    let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
-    let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };
-    let bytes = if is_placed(files) { files.read(&path).ok()? } else { return None };
-    let document = Document::read(std::str::from_utf8(&bytes).ok()?, ScalarRules::Yaml11);
-    let list = document.root()?.get("scenarios")?;
-    Some(list.items().filter_map(|scenario| Some(scenario.get("name")?.as_str()?.to_owned())).collect())
 }

@@ -317,17 +317,14 @@ pub fn lint_item(
     problems: &mut Vec<Problem>,
 ) {
     let item = Spot::root(item);
-    match (file, list) {
-        (SpecFile::ClawSpecScenarios, "scenarios") => {
-            shapes::lint_scenario(&item, problems);
-            for phase in ["given", "then"] {
-                lint_assertions(&item, item.get(phase), files, problems);
-            }
-            for list in shapes::old_lists(&item) {
-                lint_types(&item, &list, problems);
-            }
+    if (file, list) == (SpecFile::ClawSpecScenarios, "scenarios") {
+        shapes::lint_scenario(&item, problems);
+        for phase in ["given", "then"] {
+            lint_assertions(&item, item.get(phase), files, problems);
         }
-        _ => {}
+        for list in shapes::old_lists(&item) {
+            lint_types(&item, &list, problems);
+        }
     }
     if is_damaged(item.node) {
         // What seems to be absent may stand in the part that cannot be read.

@@ -34,7 +34,7 @@ pub(crate) enum Lead {
     /// A file that cannot be read tells its own mistakes.
     Unread,
     /// The contract.
-    Found { path: String, bytes: Arc<[u8]>, document: Document },
+    Found { path: String, bytes: Arc<[u8]>, document: Box<Document> },
 }
 
 impl<'f> NamedContract<'f> {
@@ -56,6 +56,6 @@ impl Lead {
         let Ok(bytes) = files.read(&path) else { return Lead::Unread };
         let Ok(text) = std::str::from_utf8(&bytes) else { return Lead::Unread };
         let document = Document::read(text, ScalarRules::Yaml11);
-        if document.is_intact() { Lead::Found { path, bytes, document } } else { Lead::Unread }
+        if document.is_intact() { Lead::Found { path, bytes, document: Box::new(document) } } else { Lead::Unread }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         && finding.code() == Code::MissingField
         && *finding.at() == Pointer::root().key("pipeline").key("stages");
     match context.node.get("stages").filter(|stages| is_count && stages.shape() == Shape::Sequence) {
-        Some(stages) => finding.as_rule(|rule| Box::new(StageCount { rule, count: stages.items().count() })),
+        Some(stages) => finding.with_rule(|rule| Box::new(StageCount { rule, count: stages.items().count() })),
         None => finding,
     }
 }

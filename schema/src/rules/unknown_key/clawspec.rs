@@ -56,12 +56,12 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let in_root = parent.is_root() && context.base.is_root();
     if in_root && ["target", "handoff", "pipeline"].contains(&key.as_str()) {
-        return finding.as_rule(|rule| Box::new(SecondKind { rule, key }));
+        return finding.with_rule(|rule| Box::new(SecondKind { rule, key }));
     }
     let is_of_scenario = parent.is_root() && context.file == SpecFile::ClawSpecScenarios && !in_root;
     let finding = match finding.severity() {
-        Severity::Warning => finding.as_rule(|rule| Box::new(Refused(rule))),
-        _ if is_of_scenario => finding.as_rule(|rule| Box::new(Refused(rule))),
+        Severity::Warning => finding.with_rule(|rule| Box::new(Refused(rule))),
+        _ if is_of_scenario => finding.with_rule(|rule| Box::new(Refused(rule))),
         Severity::Error | Severity::Information | Severity::Hint => finding,
     };
     let holder = context.node.find(&parent);
@@ -71,7 +71,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
             let has_name = holder.is_some_and(|pipeline| pipeline.get("name").is_some());
             // That `name` is missing is the same mistake.
             let same = Scope::CodeAt(Code::MissingField, parent.key("name"));
-            finding.as_rule(|rule| Box::new(Orchestrator { rule, has_name })).instead_of(same)
+            finding.with_rule(|rule| Box::new(Orchestrator { rule, has_name })).instead_of(same)
         }
         _ => finding,
     }
@@ -81,7 +81,7 @@ fn explain_meta(root: NodeRef<'_>, finding: Finding) -> Finding {
     let meta = root.get("meta").filter(|meta| meta.get("path").is_some() && root.get("target").is_none());
     let Some(meta) = meta else { return finding };
     let known = ["path", "trigger"].into_iter().filter(|key| meta.get(key).is_some()).collect();
-    finding.as_rule(|rule| Box::new(Meta { rule, known }))
+    finding.with_rule(|rule| Box::new(Meta { rule, known }))
 }
 
 /// A key that is almost one that is read.

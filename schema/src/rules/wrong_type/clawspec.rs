@@ -53,7 +53,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let value = context.node.find(finding.at()).and_then(NodeRef::scalar);
     let is_number = matches!(value, Some(Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_)));
     if finding.code() == Code::WrongType && is_number && is_assertion() {
-        finding.as_rule(|rule| Box::new(NoText { rule, wanted }))
+        finding.with_rule(|rule| Box::new(NoText { rule, wanted }))
     } else {
         finding
     }

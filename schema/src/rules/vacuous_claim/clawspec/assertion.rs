@@ -91,7 +91,7 @@ fn check_source(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
         Some(_) => AlwaysPasses::NoList { key, file },
         None => {
             let entries = document.root().into_iter().flat_map(|root| root.entries());
-            let known = entries.map(|entry| entry.key.key_text().into()).collect();
+            let known = entries.map(|entry| entry.key.key_text()).collect();
             AlwaysPasses::NoPlace { key, file, known }
         }
     }));
