@@ -140,7 +140,6 @@ impl Analyzer {
             items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
         if let Some(format) = self.format() {
             format.lint_root(self.file, root, files, problems);
-            format.lint_relations(self.file, root, &facts, files, problems);
             let mut report = Report::default();
             format.report_relations(self.file, root, &facts, files, &mut report);
             problems.extend(report.resolve(false).problems(root));

@@ -78,17 +78,6 @@ pub(crate) trait Format: Sync {
     ) {
     }
 
-    /// The same in words.
-    fn lint_relations(
-        &self,
-        _file: SpecFile,
-        _root: NodeRef<'_>,
-        _items: &[(usize, &Facts)],
-        _files: &dyn Files,
-        _problems: &mut Vec<Problem>,
-    ) {
-    }
-
     /// Adds fixes that need to know the whole file.
     fn fix_across(&self, _root: NodeRef<'_>, _problems: &mut [Problem]) {}
 

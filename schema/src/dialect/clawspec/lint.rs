@@ -1,7 +1,7 @@
-//! What a schema cannot say about ClawSpec files, and what it can only say badly.
+//! What a schema cannot say about ClawSpec files, and what it can only say badly: the rules that look at each part.
 //!
-//! As for every dialect: what [`lint_item`] and [`item_facts`] answer depends on the item's own node and
-//! on files only, so that the answers can be kept; [`lint_relations`] is asked anew after every edit.
+//! As for every dialect: what [`report_item`], [`lint_item`] and [`item_facts`] answer depends on the item's own node and on
+//! files only, so that the answers can be kept; [`report_relations`] is asked anew after every edit.
 //!
 //! [`lint_item`] and [`lint_root`] get what validation found, too: where they know better what was meant, they say it in
 //! place of a bare "unknown key".

@@ -2,6 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
+        facts::Items,
         ledger_contracts::joined,
         paths,
         stage_contracts::{Lead, NamedContract},
@@ -16,8 +17,6 @@ use crate::{
     spot::Spot,
     words::nearest_file,
 };
-
-use crate::dialect::clawspec::facts::Items;
 
 /// A path that does not exist.
 #[derive(Debug)]
