@@ -267,7 +267,8 @@ impl Finding {
         self
     }
 
-    /// The same, kept only where no warning and no error was found at a place.
+    /// The same, kept only where no warning and no error was found in the value at a place. That its key is unknown says nothing
+    /// about the value.
     pub(crate) fn unless_wrong(mut self, at: Pointer) -> Finding {
         self.unless_wrong.push(at);
         self
@@ -285,9 +286,9 @@ impl Finding {
         Finding { is_for_compat: true, ..self }
     }
 
-    /// Whether it is at least a warning.
+    /// Whether it is at least a warning about a value.
     fn is_wrong(&self) -> bool {
-        self.severity() <= Severity::Warning
+        self.severity() <= Severity::Warning && self.rule.code() != Code::UnknownKey
     }
 
     /// The finding in words. `root` is the node from which its place counts.

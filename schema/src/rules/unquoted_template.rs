@@ -10,7 +10,6 @@ page! {
     "unquoted-template", Error
 }
 
-
 /// `{{name}}` without quotes, which YAML reads as a mapping in a mapping, where a text is meant.
 #[derive(Debug)]
 struct Unquoted {
@@ -30,11 +29,9 @@ pub(crate) fn is_template(key: NodeRef<'_>) -> bool {
 }
 
 /// Looks at a list or a mapping as a key.
-pub(crate) fn check_key(mapping: &Spot<'_>, member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
+pub(crate) fn check_key(member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report) {
     if matches!(key.shape(), Shape::Sequence | Shape::Mapping) && is_template(key) {
-        let finding = Finding::new(UnquotedKey, member.at.clone(), key.range());
-        // Where the whole is such a text, that is said of it.
-        report.push(finding.unless_wrong(mapping.at.clone()));
+        report.push(Finding::new(UnquotedKey, member.at.clone(), key.range()));
     }
 }
 
@@ -47,7 +44,10 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     let source = String::from(node.document().text().get_byte_slice(range.clone())?);
     let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
     let is_name = !inner.contains(['{', '}', ':', '\n']);
-    is_name.then(|| Finding::new(Unquoted { source: source.clone() }, at.clone(), range))
+    let finding = is_name.then(|| Finding::new(Unquoted { source: source.clone() }, at.clone(), range))?;
+    // What is said of the whole need not be said of its key.
+    let keys = node.entries().map(|entry| Scope::CodeAt(Code::UnquotedTemplate, at.key(&entry.key.key_text())));
+    Some(keys.fold(finding, Finding::instead_of))
 }
 
 /// Looks at every value below a mapping, also where any value may be: what YAML reads in place of a text is no other mistake.

@@ -124,7 +124,7 @@ fn report_yaml(root: &Spot<'_>, definition: Definition, without: &[&str], report
             wrong_type::clawspec::check_date(spot, root, definition, report);
         }
         Part::Key { mapping, member, key } => {
-            unquoted_template::check_key(mapping, member, key, report);
+            unquoted_template::check_key(member, key, report);
             invalid_value::clawspec::unread::check_key(mapping, member, key, report);
             wrong_type::clawspec::check_merge(member, key, report);
         }

@@ -44,7 +44,7 @@ fn a_task_or_a_file_of_tasks_can_be_written() {
     check_labels(
         "//- /cli-bench.yaml\ncli: git\ntasks:\n  - in$0\n",
         expect![[
-            r#"intent instruction → intent id assert setup max_turns difficulty category repeat env scaffold teardown timeout "file://tasks/*.yaml""#
+            r#"intent id assert setup max_turns difficulty category repeat env scaffold teardown timeout "file://tasks/*.yaml""#
         ]],
     );
     check_choice(
