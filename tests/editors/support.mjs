@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -35,7 +35,9 @@ export function folder(name) {
 /** A copy of tests/specs/editors to edit and to run in, and beside it examples of the other formats. */
 export function workspace() {
   const path = join(folder('workspace'), 'refund-desk'); // a name for the title bar
-  const copy = (from, to) => cpSync(join(repository, from), to, { recursive: true, filter: (file) => !file.endsWith('.speclens') });
+  // What runs of the examples have left is not copied.
+  const isLeft = (file) => ['.speclens', 'memory', 'reports'].includes(basename(file));
+  const copy = (from, to) => cpSync(join(repository, from), to, { recursive: true, filter: (file) => !isLeft(file) });
   copy('tests/specs/editors', path);
   copy('schema/examples-editing/cli-bench', join(path, 'cli-bench'));
   copy('schema/examples/clawspec', join(path, 'clawspec'));
