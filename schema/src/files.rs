@@ -133,6 +133,11 @@ pub fn inside(path: &str) -> Option<String> {
     if path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic() {
         return None;
     }
+    without_dots(path)
+}
+
+/// A relative path without `.` and `..`. `None` where it leads out of the directory that it starts from, or to that directory.
+pub(crate) fn without_dots(path: &str) -> Option<String> {
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {
         match step {

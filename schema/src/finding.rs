@@ -159,7 +159,7 @@ pub(crate) enum Scope {
     At(Pointer),
     /// Everything the schema says of a place, and of what is in it.
     In(Pointer),
-    /// What has one code at a place, whoever found it.
+    /// What has one code at a place, from any layer.
     CodeAt(Code, Pointer),
 }
 

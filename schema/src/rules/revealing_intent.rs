@@ -98,7 +98,7 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
         {
             return Some(at..at + cli.len() + end);
         }
-        // Options may stand behind a subcommand or two.
+        // Options may come after a subcommand or two.
         let mut end = at + cli.len() + (rest.len() - words.len());
         for word in words.split(' ').take(4) {
             let option = word.trim_end_matches(['.', ',', ';', ':', ')', '\'', '"', '`']);

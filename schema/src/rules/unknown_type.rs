@@ -82,9 +82,9 @@ impl Rule for NotUnderType {
             true => member.renamed("type"),
             false => spelled_out(&assertion, name, &member),
         });
-        Words::new(format!(
-            "the type of an assertion stands under `type`, so that nothing is claimed: write `type: {name}`"
-        ))
-        .fix(edits.map(|edits| Fix::safe(format!("write `type: {name}`"), edits)))
+        let help = format!("write `type: {name}`");
+        Words::new("the type of the assertion is not under `type`, so it checks nothing")
+            .fix(edits.map(|edits| Fix::safe(&help, edits)))
+            .help(help)
     }
 }

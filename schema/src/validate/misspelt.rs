@@ -94,7 +94,7 @@ impl Context<'_> {
         others.all(|field| field.shape.word() == member.word()) && could_hold(&member, value)
     }
 
-    /// The place one level up or down where a key belongs that stands here.
+    /// The place one level up or down to which a key belongs that is here.
     fn neighbour(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
         let here = mapping.here.as_ref()?;
         let place = unknown_key::nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;

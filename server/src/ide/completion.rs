@@ -103,7 +103,7 @@ pub fn complete_with(
     list.items
 }
 
-/// The letters of what is replaced that stand before the cursor, in lower case.
+/// The letters before the cursor of what is replaced, in lower case.
 fn typed(document: &Document, replaced: &Range<usize>, offset: usize) -> String {
     let before = String::from(document.text().byte_slice(replaced.start.min(offset)..offset));
     before.trim_start().to_lowercase()

@@ -173,45 +173,41 @@ impl Said {
 
     /// `gen_ai.completion.0.content` and its neighbours.
     fn of_numbered(attributes: Attributes<'_>, prefix: &str) -> Option<Said> {
-        let mut said: Option<Said> = None;
-        for index in 0.. {
-            let text = attributes.text(&format!("{prefix}.{index}.content"));
-            let mut calls = Vec::new();
-            for at in 0.. {
-                let place = format!("{prefix}.{index}.tool_calls.{at}");
-                let Some(name) = attributes.text(&format!("{place}.name")) else { break };
-                calls.push(ToolUse {
-                    id: attributes.text(&format!("{place}.id")).map(str::to_owned),
-                    name: name.to_owned(),
-                    arguments: structured(attributes.json(&format!("{place}.arguments"))),
-                });
-            }
-            if text.is_none() && calls.is_empty() {
-                break;
-            }
-            let next = Said { text: text.map(str::to_owned), calls };
-            said = Some(match said {
-                Some(before) => before.and(next),
-                None => next,
-            });
-        }
-        said
+        let call = |message: &str, at: usize| {
+            let call = format!("{message}.tool_calls.{at}");
+            (call.clone(), call)
+        };
+        Said::of_attributes(attributes, |index| format!("{prefix}.{index}"), call)
     }
 
     /// OpenInference: `llm.output_messages.0.message.content`.
     fn of_open_inference(attributes: Attributes<'_>) -> Option<Said> {
+        let call = |message: &str, at: usize| {
+            let call = format!("{message}.tool_calls.{at}.tool_call");
+            (call.clone(), format!("{call}.function"))
+        };
+        Said::of_attributes(attributes, |index| format!("llm.output_messages.{index}.message"), call)
+    }
+
+    /// Reads numbered messages from attributes. `message` is the prefix of one, and `call` those of the id of one of its calls,
+    /// and of the name and arguments.
+    fn of_attributes(
+        attributes: Attributes<'_>,
+        message: impl Fn(usize) -> String,
+        call: impl Fn(&str, usize) -> (String, String),
+    ) -> Option<Said> {
         let mut said: Option<Said> = None;
         for index in 0.. {
-            let message = format!("llm.output_messages.{index}.message");
+            let message = message(index);
             let text = attributes.text(&format!("{message}.content"));
             let mut calls = Vec::new();
             for at in 0.. {
-                let place = format!("{message}.tool_calls.{at}.tool_call");
-                let Some(name) = attributes.text(&format!("{place}.function.name")) else { break };
+                let (id, function) = call(&message, at);
+                let Some(name) = attributes.text(&format!("{function}.name")) else { break };
                 calls.push(ToolUse {
-                    id: attributes.text(&format!("{place}.id")).map(str::to_owned),
+                    id: attributes.text(&format!("{id}.id")).map(str::to_owned),
                     name: name.to_owned(),
-                    arguments: structured(attributes.json(&format!("{place}.function.arguments"))),
+                    arguments: structured(attributes.json(&format!("{function}.arguments"))),
                 });
             }
             if text.is_none() && calls.is_empty() {

@@ -158,7 +158,7 @@ fn decimal(value: f64) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// The names of the scenarios in the contract that stands beside the baselines.
+/// The names of the scenarios in the contract beside the baselines.
 pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
     let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
     let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };

@@ -1,9 +1,12 @@
 //! Paths that contracts name, and whether they lead anywhere.
 
 use super::lower::settings;
-use crate::{files::Files, template::trimmed_placeholders};
+use crate::{
+    files::{Files, without_dots},
+    template::trimmed_placeholders,
+};
 
-/// A path as it stands below the root; nothing when it holds templates or wildcards, or leads elsewhere.
+/// A path from the root. `None` where it holds templates or wildcards, or leads elsewhere.
 pub(crate) fn below_root(path: &str) -> Option<String> {
     // The root may be named.
     let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
@@ -13,20 +16,10 @@ pub(crate) fn below_root(path: &str) -> Option<String> {
     {
         return None;
     }
-    let mut steps: Vec<&str> = Vec::new();
-    for step in path.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => {
-                steps.pop()?;
-            }
-            step => steps.push(step),
-        }
-    }
-    (!steps.is_empty()).then(|| steps.join("/"))
+    without_dots(path)
 }
 
-/// Whether the root is known: an unsaved document stands nowhere.
+/// Whether the root is known: an unsaved document has no place.
 pub(crate) fn is_placed(files: &dyn Files) -> bool {
     !files.place().is_empty()
 }

@@ -52,7 +52,7 @@ pub(crate) fn check_ledger(items: &[Spot<'_>], report: &mut Report) {
 
 /// Looks at the names of a list of items, and at what has them.
 pub(crate) fn check_items(items: Items<'_>, owner: &'static str, report: &mut Report) {
-    // Where a name stands is made out only when there is something to say.
+    // Where a name is written is found out only when there is something to report.
     let mut first: FxHashMap<&str, (usize, &Named)> = FxHashMap::default();
     first.reserve(items.count());
     for (index, facts) in items.all() {

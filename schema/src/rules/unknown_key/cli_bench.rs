@@ -176,7 +176,7 @@ fn shell_word(text: &str) -> String {
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// What an assertion with its type as a value would have behind its key. `None` where that cannot be told.
+/// What an assertion with its type as a value would have behind its key. `None` where that is not known.
 fn converted(item: &Spot<'_>, tag: &str, name: &str) -> Option<String> {
     let rest: Vec<(String, Spot<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
     let source = |node: NodeRef<'_>| {

@@ -57,7 +57,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
     }
 }
 
-/// The cures of a missing path of a pipeline's skill.
+/// The fixes of a missing path of a pipeline's skill.
 pub(super) fn lint_pipeline(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem]) {
     let Some(path) = target_of(files.place()).filter(|_| is_placed(files)) else { return };
     let at = Pointer::root().key("pipeline").key("skill_path");
