@@ -38,7 +38,7 @@ pub struct TraceSettings {
     pub files: Vec<String>,
     /// The directory that the files are relative to.
     pub directory: PathBuf,
-    /// How Opik is reached.
+    /// Connection to Opik.
     pub opik: Option<OpikTarget>,
     /// How long nothing must arrive for a trace to be complete.
     pub silence: Duration,
