@@ -25,7 +25,7 @@ enum Part {
 use Part::{Evidence, Exit, Gates, Rows};
 
 const NO_MODELS: &str = "asking models is not supported yet: unknown instead of an answer";
-const NO_DRIFT: &str = "expectations about a stored answer are not supported yet: unknown instead of failed";
+const NO_DRIFT: &str = "expectations about a baseline are not supported yet: unknown instead of failed";
 const NO_MODELS_NEEDED: &str = "command tests need no models and prompts";
 
 /// Everything that is answered differently, and why. A line that is no longer true fails the test.

@@ -321,7 +321,7 @@ fn the_count_of_what_can_be_fixed_is_exact() {
 fn a_path_that_is_not_there_is_answered_with_what_to_do() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     for (path, advice) in [
-        ("nope.yaml", "there is no nope.yaml: name a file or a directory that is there"),
+        ("nope.yaml", "nope.yaml does not exist: name an existing file or directory"),
         ("kindml.yaml", "there is no kindml.yaml: did you mean kindlm.yaml?"),
         ("./kindml.yaml", "did you mean ./kindlm.yaml?"),
         ("nowhere/nope.yaml", "there is no nowhere/nope.yaml: name a file"),
@@ -389,7 +389,7 @@ fn what_cannot_be_read_is_an_error_whatever_is_set() {
         assert_eq!(done.code, Some(2), "{done:?}");
         assert!(done.stdout.contains("error[syntax]"), "{done:?}");
         assert!(done.stdout.contains("`syntax` is always an error"), "{done:?}");
-        assert!(done.stdout.contains("`syntax` cannot be allowed"), "{done:?}");
+        assert!(done.stdout.contains("`syntax` cannot be silenced"), "{done:?}");
     }
     let done = place.run(&["check", "--allow", "syntax"]);
     assert!(done.stderr.contains("`syntax` is always an error"), "{done:?}");

@@ -121,7 +121,10 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     let (found, said) = listed(None, &[]);
     assert_eq!(found, ["skills/a/tests/scenarios.yaml"]);
     assert!(
-        said.contains("drafts/more.yaml is left out because no pattern of `scenario_patterns` matches it: name it, or add a pattern"),
+        said.contains(
+            "drafts/more.yaml is skipped because no pattern of `scenario_patterns` matches it: name it on \
+            the command line, or add a pattern"
+        ),
         "{said}"
     );
     assert_eq!(listed(None, &["drafts/more.yaml"]).0, ["drafts/more.yaml"], "it is named");
@@ -148,7 +151,7 @@ fn a_file_that_is_named_is_taken_for_what_it_holds() {
     assert_eq!(checked(&place, &["tasks.yaml", "agent.yaml"]).len(), 2);
     for (path, reason) in [
         ("compose.yaml", "is not a suite"),
-        ("far.yaml", "says that it is a `qwertz`, and there is no such kind; the kinds are kindlm, "),
+        ("far.yaml", "has the unknown kind `qwertz`; the kinds are kindlm, "),
         ("speclens.yaml", "is not a suite"),
     ] {
         let done = place.run(&["check", path]);
@@ -294,7 +297,7 @@ fn an_id_in_two_files_is_shown_in_both() {
     assert_eq!(places(1), [two], "{report:#}");
     assert_eq!(places(2), [one], "{report:#}");
     let human = place.run(&["check", "bench/tasks/two.yaml"]).stdout;
-    assert!(human.contains("bench/tasks/one.yaml:1:7") && human.contains("used here, too"), "{human}");
+    assert!(human.contains("bench/tasks/one.yaml:1:7") && human.contains("also used here"), "{human}");
     let sarif: serde_json::Value =
         serde_json::from_str(&place.run(&["check", "--format", "sarif", "bench/tasks/two.yaml"]).stdout).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();

@@ -292,7 +292,7 @@ fn the_program_works_with_little_address_space_and_never_hangs_for_want_of_it() 
             if done.code != Some(0) && is_loaded {
                 // Where not even the system's own loader gets what it needs, it says so in its own words.
                 assert_ne!(done.stderr, "", "{arguments:?} with {mebibytes} MiB ends without a word");
-                refused += usize::from(done.stderr.contains("cannot start another thread"));
+                refused += usize::from(done.stderr.contains("cannot start a thread"));
             }
         }
         assert!(refused > 0, "{arguments:?} is never refused a thread");

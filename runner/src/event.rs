@@ -334,59 +334,56 @@ impl AbsenceKind {
     pub fn docs(self) -> &'static str {
         match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => {
-                "The command or the agent did not end in time, and was stopped. Raise the timeout of the suite."
+                "The command or the agent exceeded the time limit and was stopped. Raise the timeout of the suite."
             }
             AbsenceKind::Broke(RunErrorKind::Spawn) => {
-                "The command could not be started. The message has the reason of the system."
+                "The command could not be started. The message contains the system's reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Killed) => "Another program ended the command with a signal.",
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => {
-                "A template names a variable that has no value. Add the variable to `vars`."
-            }
+            AbsenceKind::Broke(RunErrorKind::Killed) => "A signal from another program ended the command.",
+            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "A template variable has no value. Add it to `vars`.",
             AbsenceKind::Broke(RunErrorKind::Workspace) => {
-                "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message has the reason."
+                "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message contains the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Setup) => {
                 "A `setup` command failed, so the test did not begin. The transcript has its output."
             }
             AbsenceKind::Broke(RunErrorKind::Program) => {
-                "The program that the suite is about was not found, so no model was asked. Install it, or correct `cli`."
+                "The program to test was not found, so no model was asked. Install it, or correct `cli`."
             }
             AbsenceKind::Broke(RunErrorKind::Help) => {
                 "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
             }
             AbsenceKind::Broke(RunErrorKind::Provider) => {
-                "The provider of the model could not be reached, or its answer could not be read. The message has the reason."
+                "The provider of the model is unreachable, or its response is invalid. The message contains the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Key) => {
                 "The provider of the model needs a key. Set the environment variable that the message names to a valid key."
             }
             AbsenceKind::Broke(RunErrorKind::RateLimit) => {
-                "The provider accepts no more requests for now. Wait, or lower `concurrency`."
+                "The provider reports a rate limit. Wait, or lower `concurrency`."
             }
             AbsenceKind::Broke(RunErrorKind::Script) => {
-                "The scripted model expected something else than what happened. Correct the script or the task."
+                "The scripted model expected a different result. Correct the script or the task."
             }
             AbsenceKind::Broke(RunErrorKind::Gateway) => {
                 "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
-                 The message has the address and the reason."
+                 The message contains the address and the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => {
-                "speclens cannot perform the action of this test. The message has the reason."
+                "speclens cannot perform the action of this test. The message contains the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Defect) => {
                 "speclens itself failed, so there is no result. Report it with the message."
             }
             AbsenceKind::NoRecording => "There is no recording of this test to judge. Run it first.",
             AbsenceKind::Stale => {
-                "The recording is of another command, other variables or other files than the suite has now. Run the \
-                 test again."
+                "The command, its variables or its files have changed since the recording. Run the test again."
             }
             AbsenceKind::FailedFast => "The test did not run, because an earlier failure ended the run.",
             AbsenceKind::Decided => {
-                "The task was not repeated, because the threshold of its model is decided whatever comes of it. \
-                 `limits.stop_repeats: false` in `speclens.yaml` makes every repeat."
+                "The task was not repeated, because the result could no longer change whether the threshold of its \
+                 model is met. To run every repeat, set `limits.stop_repeats: false` in `speclens.yaml`."
             }
         }
     }

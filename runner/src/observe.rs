@@ -64,7 +64,7 @@ pub struct Cancelled;
 pub struct Seen {
     /// The observations, in the order of the needs. Those that a cancelled run did not come to are missing.
     pub observations: Vec<Observation>,
-    /// Whether the run was cancelled before all was observed.
+    /// Whether the run was cancelled before everything was observed.
     pub cancelled: bool,
 }
 
@@ -138,7 +138,7 @@ fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
 
 /// Observes several needs at the same time. One whose observer panics is answered with that.
 async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> {
-    let broken = || Answer::Nothing("observing it failed; this is a defect of speclens".to_owned());
+    let broken = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
     let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(broken())).collect();
     let mut observers = JoinSet::new();
     for (index, need) in needs.iter().enumerate() {
@@ -163,8 +163,8 @@ async fn looking<A: Send + 'static>(
         biased;
         () = view.cancel.cancelled() => Err(Cancelled),
         looked = tokio::task::spawn_blocking(look) => Ok(looked.map_err(|error| {
-            tracing::error!(%error, "looking at files failed");
-            Answer::Nothing("looking at the files failed; this is a defect of speclens".to_owned())
+            tracing::error!(%error, "observing files failed");
+            Answer::Nothing("observing the files failed; this is a bug in speclens".to_owned())
         })),
     }
 }

@@ -55,7 +55,7 @@ pub struct GatewayScript {
 impl GatewayScript {
     /// Reads a scripted gateway. `name` is the path as people know it. The error is a sentence.
     pub fn open(path: &Path, name: &str) -> Result<GatewayScript, String> {
-        let wrong = |reason: String| format!("the scripted gateway {name} cannot be played: {reason}");
+        let wrong = |reason: String| format!("cannot play the scripted gateway {name}: {reason}");
         let help = "create it, or correct `clawspec.gateway` in `speclens.yaml`";
         let unread = |error: std::io::Error| wrong(format!("{error}; {help}"));
         let size = std::fs::metadata(path).map_err(unread)?.len();
@@ -79,7 +79,7 @@ pub struct Player {
 impl Player {
     /// Starts to play in the place of a gateway. `root` is the root of the workspace. The error is a sentence.
     pub async fn start(script: &GatewayScript, root: &Path, of: &Gateway, clock: Clock) -> Result<Player, String> {
-        let wrong = |reason: String| format!("the scripted gateway {} cannot be played: {reason}", script.name);
+        let wrong = |reason: String| format!("cannot play the scripted gateway {}: {reason}", script.name);
         let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
         let encryption = encryption::of("http").map_err(wrong)?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(encryption).no_proxy().build();

@@ -195,11 +195,11 @@ impl Unusable {
         match self {
             Unusable::Missing => "no recording: run it first".to_owned(),
             Unusable::Damaged => "the recording is damaged: run it again".to_owned(),
-            Unusable::TextMissing => "a text that belongs to the recording is missing: run it again".to_owned(),
-            Unusable::TextChanged => "a text that belongs to the recording was changed: run it again".to_owned(),
+            Unusable::TextMissing => "a text of the recording is missing: run it again".to_owned(),
+            Unusable::TextChanged => "a text of the recording was changed: run it again".to_owned(),
             Unusable::OtherVersion => "another version of speclens made the recording: run it again".to_owned(),
             Unusable::TooLarge(bytes) => format!(
-                "the recording has {} MiB, more than `limits.recording_mib` allows: run it again, or raise the limit",
+                "the recording has {} MiB, which exceeds `limits.recording_mib`: run it again, or raise the limit",
                 bytes / 1024 / 1024
             ),
         }

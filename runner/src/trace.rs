@@ -290,8 +290,8 @@ enum Source<'t> {
 }
 
 /// Why there is no trace.
-const NO_BACK_END: &str = "no back end of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
-                           `clawspec.traces` in `speclens.yaml`";
+const NO_BACK_END: &str = "no source of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
+    `clawspec.traces` in `speclens.yaml`";
 
 /// Two looks are at least so far apart.
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
@@ -325,8 +325,8 @@ fn now_us() -> i64 {
 /// Looks on a thread where that may take a while.
 async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + Send + 'static) -> Result<A, String> {
     tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "looking for a trace failed");
-        Err("looking for the trace failed; this is a defect of speclens".to_owned())
+        tracing::error!(%error, "reading a trace failed");
+        Err("reading the trace failed; this is a bug in speclens".to_owned())
     })
 }
 

@@ -94,7 +94,7 @@ impl Plan<'_> {
         let obstacle = exec::unsupported(self.suite.dialect, &case.action);
         let mut remarks = vec![match (case.skip, obstacle, runs) {
             (true, _, _) => "skipped".to_owned(),
-            (false, Some(_), _) => "cannot run yet".to_owned(),
+            (false, Some(_), _) => "not supported yet".to_owned(),
             (false, None, 1) => "once".to_owned(),
             (false, None, runs) => format!("{runs} times"),
         }];
@@ -188,7 +188,7 @@ impl Sum {
         }
         for (obstacle, count) in unsupported {
             let tests = if *count == 1 { "test" } else { "tests" };
-            let _ = writeln!(text, "{count} {tests} would not: {obstacle} is not supported yet");
+            let _ = writeln!(text, "{count} {tests} would not run: {obstacle} is not supported yet");
         }
         text
     }

@@ -59,7 +59,7 @@ pub fn read_text(path: &Path) -> (String, Option<Problem>) {
             let bytes = error.into_bytes();
             let message = match bytes.as_slice() {
                 [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16".to_owned(),
-                _ => format!("not UTF-8: byte {at} (0x{:02x}) belongs to no character", bytes[at]),
+                _ => format!("not UTF-8: byte {at} (0x{:02x}) is not part of a valid character", bytes[at]),
             };
             let problem = Problem::new(Code::Encoding, Pointer::root(), at..at + usize::from(at > 0), message);
             (String::from_utf8_lossy(&bytes).into_owned(), Some(problem.with_help("save the file as UTF-8")))
@@ -89,8 +89,8 @@ impl Unreadable {
             Unreadable::Directory => "rename the directory, or put a file in its place",
             Unreadable::Special => "put a regular file in its place",
             Unreadable::Io(error) => match error.kind() {
-                io::ErrorKind::PermissionDenied => "make it and the directories above it readable",
-                io::ErrorKind::NotFound => "create it, or correct the link that leads to it",
+                io::ErrorKind::PermissionDenied => "make it and its parent directories readable",
+                io::ErrorKind::NotFound => "create it, or correct the link to it",
                 _ => "make it readable",
             },
         }

@@ -86,7 +86,7 @@ fn run_that_never_ends_is_given_up_at_the_deadline_and_what_may_still_happen_is_
     assert_eq!(outcomes, ["unknown", "pass"]);
     assert_eq!(ended(&place), "deadline");
     let done = place.run(&["run", "--recorded"]);
-    assert!(done.stdout.contains("nothing said within 0.5 s that the run had ended"), "{done:?}");
+    assert!(done.stdout.contains("the run did not end within 0.5 s"), "{done:?}");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn begin(mut program: Command) -> std::process::Child {
 fn until_it_waits(child: &mut std::process::Child) {
     let lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
     let mut lines = lines.map(|line| line.unwrap());
-    assert!(lines.any(|line| line.contains("`any` waits for another run in this workspace")));
+    assert!(lines.any(|line| line.contains("`any` is waiting for another run in this workspace")));
 }
 
 #[test]

@@ -282,7 +282,7 @@ fn second_run_of_a_test_under_way_is_refused() {
     let again = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `waits` is running already: stop it to run it again");
+    assert_eq!(told["message"], "speclens: `waits` is already running: stop it to run it again");
 
     // A run of the file leaves out what is under way, and a second one finds nothing to do.
     let whole = client.execute("speclens.runFile", json!([{ "uri": uri }]));

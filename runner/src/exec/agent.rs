@@ -124,7 +124,7 @@ pub async fn perform(
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
             notes.extend(more);
             if ended == Some(Ended::TurnLimit) {
-                notes.push(format!("the model was stopped when it had used its {} turns (`max_turns`)", turns.len()));
+                notes.push(format!("the model was stopped after {} turns (`max_turns`)", turns.len()));
             }
             Evidence {
                 context: Context { version, ..context },
@@ -210,7 +210,7 @@ async fn program_works(
     let recorder = match std::env::current_exe() {
         Ok(recorder) => recorder,
         Err(error) => {
-            let message = format!("cannot find the program of speclens, which records the commands: {error}");
+            let message = format!("cannot find the `speclens` program, which records the commands: {error}");
             return Conversation {
                 error: Some(RunError { kind: RunErrorKind::Workspace, message }),
                 ..Conversation::default()
@@ -237,7 +237,7 @@ async fn program_works(
     _: Deadline,
     _: usize,
 ) -> Conversation {
-    let message = "agent programs are run on Unix only".to_owned();
+    let message = "agent programs are supported only on Unix".to_owned();
     Conversation { error: Some(RunError { kind: RunErrorKind::Workspace, message }), ..Conversation::default() }
 }
 

@@ -304,10 +304,7 @@ async fn attend(
         child.gone(DRAIN).await;
     }
     if held && stop.is_none() {
-        notes.push(
-            "a background process kept the output open after the command had ended; it was not waited for, and stopped"
-                .to_owned(),
-        );
+        notes.push("a background process kept the output open after the command had ended; it was stopped".to_owned());
     }
     if let Some(exit) = exit.flatten().filter(|_| stop.is_none() && killed.is_none()) {
         notes.extend(exit.remark());
@@ -331,8 +328,8 @@ async fn attend(
         (None, Some(exit)) => Some(RunError {
             kind: RunErrorKind::Killed,
             message: format!(
-                "{}, which speclens did not send: what the command would still have done is missing; look for what \
-                 sent it, such as a shortage of memory",
+                "{}, which speclens did not send, so the result is incomplete; find out what sent it, such as the \
+                 system when memory is short",
                 exit.sentence()
             ),
         }),

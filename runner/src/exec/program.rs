@@ -84,7 +84,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
     };
     let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
-        Err(error) => return Worked::broken(format!("cannot set up the shells that record: {error}")),
+        Err(error) => return Worked::broken(format!("cannot set up the recording shells: {error}")),
     };
     let environment = surroundings(&work, &shims, &path);
     let command = process::Command {

@@ -93,7 +93,7 @@ fn prepared<'a>(
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
     let gateway = world.gateway.ok_or_else(|| RunError {
         kind: RunErrorKind::Defect,
-        message: "the settings of the gateway are missing; this is a defect of speclens".to_owned(),
+        message: "the settings of the gateway are missing; this is a bug in speclens".to_owned(),
     })?;
     let templates = context.templates.clone().unwrap_or_default();
     let filled = Filled::of(action, &templates.before).map_err(|no_value| RunError {
@@ -141,7 +141,7 @@ fn now_us() -> i64 {
 fn deadline_note(ended: Ended, limit: Duration) -> Option<String> {
     match ended {
         Ended::Deadline => Some(format!(
-            "nothing said within {} s that the run had ended, so assertions about what did not happen are unknown",
+            "the run did not end within {} s, so assertions about what did not happen are unknown",
             limit.as_secs_f64()
         )),
         Ended::Exit

@@ -41,8 +41,7 @@ impl Manual {
     /// Asks the person at the terminal of this process. Refused where there is none.
     pub fn at_terminal() -> Result<Manual, RunError> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            let message =
-                "`manual` asks a person, and there is no terminal; run it in one with `speclens run --model manual`";
+            let message = "`manual` asks a person, which needs a terminal; run `speclens run --model manual` in one";
             return Err(RunError { kind: RunErrorKind::Provider, message: message.to_owned() });
         }
         Ok(Manual::at(Arc::new(Terminal)))

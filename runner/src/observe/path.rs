@@ -16,7 +16,7 @@ pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<An
     let looked = looking(view, move || state(&place, limit)).await?;
     Ok(match looked {
         Ok(Ok(state)) => Answer::Path(state),
-        Ok(Err(error)) => Answer::Nothing(format!("cannot look at `{path}`: {error}")),
+        Ok(Err(error)) => Answer::Nothing(format!("cannot observe `{path}`: {error}")),
         Err(broken) => broken,
     })
 }

@@ -16,7 +16,7 @@ pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, 
         (Address::Url(address), Some(gateway)) => gateway.reached(address),
         (Address::Url(address), None) => address.clone(),
         (Address::Gateway(path), Some(gateway)) => gateway.url(path),
-        (Address::Gateway(_), None) => return Ok(Answer::Nothing("there is no gateway".to_owned())),
+        (Address::Gateway(_), None) => return Ok(Answer::Nothing("no gateway is configured".to_owned())),
     };
     tokio::select! {
         biased;

@@ -84,7 +84,7 @@ async fn act_that_was_not_started_has_no_trace() {
     let directory = directory();
     let found = answer(&Need::Trace, &view(directory.path())).await;
     let Answer::Trace(TraceAnswer::Missing(reason)) = found else { panic!("{found:?}") };
-    assert_eq!(reason, "nothing was started, so there is nothing to trace");
+    assert_eq!(reason, "nothing was started, so there is no trace");
 }
 
 #[tokio::test]

@@ -349,8 +349,8 @@ fn a_script_that_cannot_be_read_is_named_with_its_reason() {
     let path = root.path().join("demo.gateway.yaml");
     let open = |path: &Path| GatewayScript::open(path, "demo.gateway.yaml").unwrap_err();
     let missing = open(&path);
-    assert!(missing.starts_with("the scripted gateway demo.gateway.yaml cannot be played: No such file"), "{missing}");
+    assert!(missing.starts_with("cannot play the scripted gateway demo.gateway.yaml: No such file"), "{missing}");
     assert!(missing.ends_with("; create it, or correct `clawspec.gateway` in `speclens.yaml`"), "{missing}");
     fs::write(&path, "runs:\n  - when: {skill: brief}\n").unwrap();
-    assert!(open(&path).starts_with("the scripted gateway demo.gateway.yaml cannot be played: line 2: "));
+    assert!(open(&path).starts_with("cannot play the scripted gateway demo.gateway.yaml: line 2: "));
 }

@@ -227,7 +227,7 @@ impl Store {
             match fs::symlink_metadata(path) {
                 Ok(metadata) if metadata.is_symlink() => {
                     let message =
-                        format!("`{}` is a symbolic link, and recordings are not written through one", path.display());
+                        format!("`{}` is a symbolic link, through which recordings are not written", path.display());
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
                 }
                 Ok(_) => {}

@@ -147,7 +147,7 @@ impl Recordings {
         let Locked::Yes { _file } = self.lock(Sharing::Alone)? else {
             let lock = self.store.lock_path();
             removed.left = Some(format!(
-                "another process has held {} for more than 2 seconds, so texts of former recordings were not removed",
+                "another process has locked {} for more than 2 seconds, so texts of old recordings were not removed",
                 lock.display()
             ));
             return Ok(());

@@ -56,7 +56,7 @@ pub fn human(reports: &[SuiteReport], view: View) -> String {
     if many && !view.verbose {
         let _ = writeln!(
             text,
-            "to see each problem, name fewer files, or add `--format concise` (one line each) or `--verbose`"
+            "to see every problem, name fewer files, or add `--format concise` (one line each) or `--verbose`"
         );
     }
     text

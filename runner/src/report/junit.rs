@@ -89,13 +89,13 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
     let status = match status {
         Status::Skip => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message("switched off in the suite");
+            status.set_message("disabled in the suite");
             status
         }
         Status::Pass | Status::Warn => TestCaseStatus::success(),
         Status::Unknown | Status::Fail | Status::Error => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type(Status::Unknown.as_str()).set_message("no model is asked, so nothing is known");
+            status.set_type(Status::Unknown.as_str()).set_message("models are not asked, so the result is unknown");
             status
         }
     };

@@ -116,8 +116,7 @@ impl Asked<'_> {
         let is_missing = known.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::NoRecording);
         let subject = self.subject;
         (self.repeat > 0 && is_missing && gates.can_be_decided(subject)).then(|| {
-            let message =
-                format!("no recording, and the threshold of `{subject}` is not decided without it; run it again");
+            let message = format!("no recording, and the threshold of `{subject}` depends on it; run it again");
             self.absent(AbsenceKind::NoRecording, message)
         })
     }

@@ -176,7 +176,7 @@ impl Asked<'_> {
         let mut request = self.client.post(url).header("content-type", "application/json").body(body.to_string());
         if let Some(key) = &self.target.key {
             let mut value = HeaderValue::from_str(key)
-                .map_err(|_| "OPIK_API_KEY holds characters that a header cannot carry".to_owned())?;
+                .map_err(|_| "OPIK_API_KEY contains characters that are not allowed in a header".to_owned())?;
             value.set_sensitive(true);
             request = request.header("authorization", value);
         }
@@ -202,9 +202,9 @@ impl Asked<'_> {
 fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
     let status = status.as_u16();
     match (status, has_key) {
-        (401 | 403, true) => format!("Opik at {host} refuses the key in OPIK_API_KEY (status {status})"),
+        (401 | 403, true) => format!("Opik at {host} rejects the key in OPIK_API_KEY (status {status})"),
         (401 | 403, false) => format!("Opik at {host} needs a key (status {status}); set OPIK_API_KEY"),
-        (404, _) => format!("Opik at {host} knows no such project or address (status 404)"),
+        (404, _) => format!("Opik at {host} does not have this project or address (status 404)"),
         (status, _) => format!("Opik at {host} answers with status {status}"),
     }
 }

@@ -283,7 +283,7 @@ async fn port_that_is_taken_is_explained_and_leaves_the_trace_unknown() {
     assert!(watch.environment().is_empty());
     let reason = broken(watch.collect(&identity(), &[]).await);
     assert!(reason.starts_with("cannot listen for traces at 127.0.0.1:"), "{reason}");
-    assert!(reason.contains("another program listens there"), "{reason}");
+    assert!(reason.contains("another program is listening there"), "{reason}");
 }
 
 #[tokio::test]

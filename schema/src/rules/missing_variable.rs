@@ -102,7 +102,7 @@ impl Rule for HalfWritten {
     fn words(&self, site: &Site<'_>) -> Words {
         let HalfWritten { written, name } = self;
         let help = format!("write `{{{{{name}}}}}`");
-        Words::new(format!("`{written}` is not filled in: the text stays as it is written"))
+        Words::new(format!("`{written}` is not expanded, so the text is used as written"))
             .fix(placeholder(site, written, name, &help))
             .help(help)
     }

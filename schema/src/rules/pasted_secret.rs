@@ -88,11 +88,11 @@ impl Rule for PastedSecret {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             PastedSecret::Text(what) => Words::new(format!("this looks like {what}"))
-                .note("anyone who reads the file has it")
-                .help("keep it in the environment, and name the variable in `redact_env`"),
+                .note("anyone who can read the file has it")
+                .help("set it in the environment, and list the variable in `redact_env`"),
             PastedSecret::InsteadOfName(key) => {
-                Words::new(format!("`{key}` holds a key, not the name of an environment variable"))
-                    .note("anyone who reads the file has the key")
+                Words::new(format!("`{key}` contains a key, not the name of an environment variable"))
+                    .note("anyone who can read the file has the key")
                     .help(
                         "replace the key where it was issued, put the new one into the environment, and write the name \
                          of its variable as `apiKeyEnv`, such as `OPENAI_API_KEY`",

@@ -126,7 +126,7 @@ impl Rule for RevealingIntent {
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("the intent contains the command `{}`", self.command))
             .note("the task measures only whether the model copies it")
-            .help("say what the model must achieve, not how")
+            .help("describe what the model must achieve, not how")
     }
 }
 

@@ -82,6 +82,6 @@ impl Rule for Unquoted {
     fn words(&self, site: &Site<'_>) -> Words {
         let quoted = quoted(&self.source);
         let edits = vec![Edit::new(site.range.clone(), quoted.clone())];
-        Words::new("a text that begins with `{{` needs quotes").fix([Fix::safe(format!("write `{quoted}`"), edits)])
+        Words::new("a string that begins with `{{` needs quotes").fix([Fix::safe(format!("write `{quoted}`"), edits)])
     }
 }

@@ -132,7 +132,7 @@ impl Rule for VagueIntent {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the intent names no outcome").help("say what the model must achieve, or find out")
+        Words::new("the intent names no outcome").help("describe what the model must achieve or find out")
     }
 }
 

@@ -69,7 +69,7 @@ impl Rule for WrongType {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
-            return Words::new("the value has another type than the one expected");
+            return Words::new("the value has the wrong type");
         };
         let is_whole_file = self.is_whole_file;
         let (mut label, kind) = (shape.type_name(), shape.kind());
@@ -96,7 +96,7 @@ impl Rule for WrongType {
             let words = Words::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
             return match meant.fix {
                 Some(fix) => words.mend(Some(fix)),
-                None => words.help("write the number alone, in the unit of the field"),
+                None => words.help("write only the number, in the unit of the field"),
             };
         }
         let mut fix = None;
@@ -169,7 +169,7 @@ impl Rule for WrongType {
                 fix = only.map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
             }
             (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
-                words.note = Some("`: ` makes it a mapping".to_owned());
+                words.note = Some("`: ` turns it into a mapping".to_owned());
                 fix = Some(quoted);
             }
             (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)

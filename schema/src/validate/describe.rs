@@ -38,10 +38,13 @@ pub(crate) fn with_article(label: &str) -> String {
 
 /// The first sentence of a doc comment as the end of another one.
 pub(crate) fn as_fragment(summary: &str) -> String {
-    let sentence = summary.split(". ").next().unwrap_or(summary);
-    let mut letters = sentence.trim_end_matches('.').chars();
+    let sentence = summary.split(". ").next().unwrap_or(summary).trim_end_matches('.');
+    let word = sentence.split(' ').next().unwrap_or(sentence);
+    let mut letters = sentence.chars();
     match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
+        // Names such as JSON and OpenAI keep their capitals.
+        Some(first) if !word.chars().skip(1).any(char::is_uppercase) => first.to_lowercase().chain(letters).collect(),
+        Some(_) => sentence.to_owned(),
         None => String::new(),
     }
 }

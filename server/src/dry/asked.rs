@@ -76,7 +76,7 @@ impl Asked {
             let requests = bound.requests;
             let times = format!("{attempts} {}", word(*attempts, "attempt"));
             if program_of(id).is_some() {
-                line("  ", format!("{id}: {times}; whom it asks is not known"));
+                line("  ", format!("{id}: {times}; its requests are unknown"));
                 continue;
             }
             line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
@@ -143,7 +143,7 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
 fn spent(bound: Bound, price: Known) -> String {
     const MILLION: f64 = 1_000_000.0;
     let Bound { requests: _, input_tokens, output_tokens } = bound;
-    let tokens = format!("at most {} tokens sent and {} received", grouped(input_tokens), grouped(output_tokens));
+    let tokens = format!("at most {} input and {} output tokens", grouped(input_tokens), grouped(output_tokens));
     match price {
         Known::Free => "costs nothing".to_owned(),
         Known::Unknown => format!("{tokens}; cost unknown"),
@@ -168,7 +168,7 @@ mod tests {
         let of = |source| Known::Price(Quote { price, source });
         assert_eq!(
             spent(bound, of(PriceSource::Settings)),
-            "at most 1,000,000 tokens sent and 10,000 received; at most $3.15 (as `prices` in `speclens.yaml` says)"
+            "at most 1,000,000 input and 10,000 output tokens; at most $3.15 (as `prices` in `speclens.yaml` says)"
         );
         assert!(spent(bound, of(PriceSource::List)).contains("at most $3.15 (list price of 20"));
         assert!(spent(bound, Known::Unknown).ends_with("; cost unknown"));

@@ -29,8 +29,7 @@ pub fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<String> 
     }
     let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
     Some(format!(
-        "`{from}` has its name from the directory `{directory}`, which stays as it is: rename the directory first, then \
-         the agent here"
+        "`{from}` is named after the directory `{directory}`: rename the directory first, then the agent here"
     ))
 }
 
@@ -42,7 +41,7 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     }
     let head = format!("**{}** · agent", name.trim());
     let Some(file) = defined_by(name, files) else {
-        return Some(format!("{head}; no directory of this workspace defines it"));
+        return Some(format!("{head}; no directory in this workspace defines it"));
     };
     let bytes = files.read(&file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

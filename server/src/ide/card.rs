@@ -116,7 +116,7 @@ pub(crate) fn inline(text: &str) -> String {
     let line: String = text.chars().take(LENGTH).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let rest = if text.chars().count() > LENGTH { "…" } else { "" };
     if line.is_empty() {
-        return "the empty text".to_owned();
+        return "the empty string".to_owned();
     }
     let ticks = "`".repeat(longest_run(&line) + 1);
     let blank = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
@@ -162,7 +162,7 @@ mod tests {
     fn code_in_a_line_survives_backticks_and_line_breaks() {
         assert_eq!(inline("a\nb"), "`a b`");
         assert_eq!(inline("`a`"), "`` `a` ``");
-        assert_eq!(inline(""), "the empty text");
+        assert_eq!(inline(""), "the empty string");
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
         (0, false) => "no file".to_owned(),
         (1, false) => "1 file".to_owned(),
         (files, false) => format!("{files} files"),
-        (0, true) => "too many files to look at".to_owned(),
+        (0, true) => "too many files to check".to_owned(),
         (files, true) => format!("{files} files or more"),
     };
     Hint { at: node.own_range().end, label, pattern: Some(pattern) }
@@ -106,7 +106,7 @@ pub fn matches(pattern: &str, values: Values<'_>) -> String {
         paths.iter().take(SHOWN).map(|path| format!("- {}", super::card::inline(path))).collect();
     if paths.len() > SHOWN || cut {
         let more = paths.len().saturating_sub(SHOWN);
-        lines.push(if cut { "- and perhaps more".to_owned() } else { format!("- and {more} more") });
+        lines.push(if cut { "- and possibly more".to_owned() } else { format!("- and {more} more") });
     }
     if lines.is_empty() {
         lines.push(format!("nothing matches {}", super::card::inline(pattern)));

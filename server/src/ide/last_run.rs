@@ -35,7 +35,7 @@ fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) ->
     let notes = outcome.attempts.iter().flat_map(|attempt| &attempt.result.notes);
     let notes = notes.filter(|note| known.insert(note.as_str()));
     let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
-    let markdown = format!("Noticed when it ran:\n\n{}", notes.join("\n"));
+    let markdown = format!("Notes from the run:\n\n{}", notes.join("\n"));
     (!notes.is_empty()).then_some(Hover { range, markdown, page: None })
 }
 
@@ -147,7 +147,7 @@ mod tests {
         let claim = "tests:\n  - name: a\n    command: x\n    expect:\n      output: {con$0tains: [a]}\n";
         assert_eq!(shown(claim), ["Last run:\n\n- ✓ `` output contains `a` ``: passes"]);
         let name = "tests:\n  - name: a$0\n    command: x\n    expect: {output: {contains: [a]}}\n";
-        assert_eq!(shown(name), ["Noticed when it ran:\n\n- left a process behind"]);
+        assert_eq!(shown(name), ["Notes from the run:\n\n- left a process behind"]);
     }
 
     #[test]

@@ -226,11 +226,11 @@ fn message(label: Option<&str>, outcome: &Outcome) -> String {
             message
         }
         Outcome::Unknown(reason) => match label {
-            Some(label) => format!("unknown whether this holds: {reason}\nclaim: {label}"),
+            Some(label) => format!("unknown result: {reason}\nassertion: {label}"),
             None => reason.clone(),
         },
         Outcome::Error(reason) => match label {
-            Some(label) => format!("{reason}\nclaim: {label}"),
+            Some(label) => format!("{reason}\nassertion: {label}"),
             None => reason.clone(),
         },
         Outcome::Pass | Outcome::Skip(_) => label.unwrap_or_default().to_owned(),

@@ -80,15 +80,17 @@ fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Op
         };
         format!("- {} {state}", card::inline(name))
     };
-    format!("Now, in the environment of the editor:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
+    format!("Now, in the editor's environment:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// Who would be asked.
 fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     let address = card::inline(&gateway.shown_address(&need.address));
     match gateway.script_for(&need.address) {
-        Some(script) => format!("A run asks the scripted gateway {}, in place of {address}.", card::inline(script)),
-        None => format!("A run asks {address}."),
+        Some(script) => {
+            format!("A run sends the request to the scripted gateway {} instead of {address}.", card::inline(script))
+        }
+        None => format!("A run sends the request to {address}."),
     }
 }
 
@@ -113,7 +115,7 @@ fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
         | Answer::Trace(_)
         | Answer::Question(_) => return None,
     };
-    Some(format!("\n\nLast recorded answer: {said}, in the run of {}.", evidence.context.started))
+    Some(format!("\n\nLast recorded response: {said}, from the run of {}.", evidence.context.started))
 }
 
 #[cfg(test)]
@@ -173,18 +175,19 @@ mod tests {
 
     #[test]
     fn variables_are_set_or_not_and_never_shown() {
-        let all = "Now, in the environment of the editor:\n\n- `SET` is set\n- `EMPTY` is empty\n- `NOT` is not set";
+        let all = "Now, in the editor's environment:\n\n- `SET` is set\n- `EMPTY` is empty\n- `NOT` is not set";
         check("{type: env_$0present, vars: [SET, EMPTY, NOT]}", None, all);
         check("{type: env_present, va$0rs: [SET, EMPTY, NOT]}", None, all);
-        let one = "Now, in the environment of the editor:\n\n- `SET` is set";
+        let one = "Now, in the editor's environment:\n\n- `SET` is set";
         check("{type: env_present, vars: [\"S$0ET\", EMPTY, NOT]}", None, one);
     }
 
     #[test]
     fn gateway_has_its_address_without_a_password_and_the_last_recorded_answer() {
-        let last = "\n\nLast recorded answer: status 503, in the run of 2026-05-14T11:00:00Z.";
+        let last = "\n\nLast recorded response: status 503, from the run of 2026-05-14T11:00:00Z.";
         check("{type: gateway_$0healthy}", None, &format!("A run asks `http://there:1/health`.{last}"));
-        let script = "A run asks the scripted gateway `demo.gateway.yaml`, in place of `http://there:1/health`.";
+        let script = "A run sends the request to the scripted gateway `demo.gateway.yaml` instead of \
+            `http://there:1/health`.";
         check("{type: gateway_$0healthy}", Some("demo.gateway.yaml"), &format!("{script}{last}"));
         let other = "{type: gateway_response, endpoint: 'http://x:2/{{today}}', expected_$0status: 200}";
         check(other, Some("demo.gateway.yaml"), "A run asks `http://x:2/2026-05-14`.");

@@ -93,10 +93,10 @@ impl Crossing {
         to: &str,
     ) -> Result<Vec<Edited>, String> {
         if self.kind == crossing::LOGS {
-            return Err("the path of a log cannot be renamed: edit it where it is".to_owned());
+            return Err("the path of a log cannot be renamed: edit it instead".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
-            return Err("a name must not be empty, and must be one line".to_owned());
+            return Err("a name must be one line and not empty".to_owned());
         }
         if to != self.name
             && let Some(reason) = rename::meaning(self.scope.file, self.kind, &self.name)
@@ -134,7 +134,7 @@ impl Crossing {
                 (None, Some(path)) => {
                     let (text, problem) = read_text(path);
                     if let Some(problem) = problem {
-                        return Err(format!("{} names `{}`, too: {}", path.display(), self.name, problem.message));
+                        return Err(format!("{} also contains `{}`: {}", path.display(), self.name, problem.message));
                     }
                     Document::read_cut(&text, other.facts.scope.file.scalar_rules())
                 }
@@ -184,11 +184,7 @@ impl Crossing {
                 None => return Ok(()),
             },
         };
-        Err(format!(
-            "`{to}` is already one of the `{}` of {place}: choose another \
-             name",
-            self.kind
-        ))
+        Err(format!("`{to}` is already in `{}` of {place}: choose another name", self.kind))
     }
 }
 

@@ -188,7 +188,7 @@ fn let_go(follower: Follower) {
 
 fn attempt(work: Job) {
     if catch_unwind(AssertUnwindSafe(work)).is_err() {
-        tracing::error!("a change of a document or of files panicked; the next ones are made");
+        tracing::error!("handling a change panicked; the next changes are still handled");
     }
 }
 

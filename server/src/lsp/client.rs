@@ -196,7 +196,7 @@ impl Display {
                         "hint" => display.run_severity = Some(Severity::Hint),
                         "off" => display.run_severity = None,
                         other => wrong.push(format!(
-                            "`speclens.run.severity` is `{other}`: it may be error, warning, information, hint or off"
+                            "`speclens.run.severity` must be error, warning, information, hint or off, found `{other}`"
                         )),
                     },
                     ("codeLens.enable", Value::Bool(on)) => display.code_lens = *on,
@@ -207,7 +207,7 @@ impl Display {
                     ("run.severity", _) => wrong.push("`speclens.run.severity` must be a string".to_owned()),
                     ("codeLens.enable", _) => wrong.push("`speclens.codeLens.enable` must be true or false".to_owned()),
                     (other, _) => wrong.push(format!(
-                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; the severity of problems is set in `speclens.yaml`"
+                        "unknown setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; `speclens.yaml` sets the severity of problems"
                     )),
                 }
             }

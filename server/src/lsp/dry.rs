@@ -19,7 +19,7 @@ pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str)
     let workspace = snapshot.workspace();
     let suite = Arc::new(session.whole_suite(snapshot, &workspace));
     let place = cases_in(&suite, snapshot).into_iter().find(|index| suite.cases[*index].name == test);
-    let Some(index) = place else { return format!("{title}This file has no such test.\n") };
+    let Some(index) = place else { return format!("{title}This file does not have this test.\n") };
     let id = snapshot.place.suite(uri);
     let prepared = job::prepare(Order {
         suite: &suite,

@@ -76,7 +76,7 @@ fn tokens(characters: usize) -> u64 {
 /// Says under which assumptions the numbers of tokens hold.
 pub fn assumptions() -> String {
     format!(
-        "one command per turn, whose output fills the {} characters that a model is shown of it; {} tokens per answer; \
+        "one command per turn with {} characters of output; {} tokens per answer; \
          {CHARACTERS_PER_TOKEN} characters per token",
         grouped(2 * conversation::SHOWN as u64),
         grouped(ANSWER_TOKENS)

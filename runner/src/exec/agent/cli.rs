@@ -31,8 +31,7 @@ pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result
         Some(error) => Err(error),
         None if finished.ran.exit.is_some_and(|exit| exit.code == Some(0)) => Ok(()),
         None => {
-            let message =
-                format!("the shell does not find `{name}`, the program of the suite; install it, or correct `cli`");
+            let message = format!("the shell does not find the program `{name}`; install it, or correct `cli`");
             Err(RunError { kind: RunErrorKind::Program, message })
         }
     }
@@ -68,7 +67,7 @@ impl Version {
                     (None, Some(exit)) => format!("it {}", exit.sentence()),
                     (None, None) => "it did not begin".to_owned(),
                 };
-                tell(format!("the version of the program is not known from `{command}`: {how}"));
+                tell(format!("cannot read the version of the program with `{command}`: {how}"));
             }
             line
         };

@@ -140,7 +140,7 @@ impl Talk<'_> {
     async fn call(self, index: usize, call: &ToolCall, conversation: &mut Conversation) -> Result<Value, RunError> {
         let wrong = |what: String| Ok(json!({ "error": what }));
         if call.name != TOOL {
-            return wrong(format!("there is no tool `{}`; call `{TOOL}`", call.name));
+            return wrong(format!("unknown tool `{}`; call `{TOOL}`", call.name));
         }
         if call.arguments.as_str().is_some_and(|text| serde_json::from_str::<IgnoredAny>(text).is_err()) {
             return wrong("the arguments are not valid JSON".to_owned());
@@ -149,7 +149,7 @@ impl Talk<'_> {
             return wrong(format!("`{TOOL}` takes an object with the string `command`"));
         };
         if index >= MAX_CALLS {
-            return wrong(format!("not run: at most {MAX_CALLS} commands run for one answer"));
+            return wrong(format!("not run: a reply can run at most {MAX_CALLS} commands"));
         }
         let kept: usize =
             conversation.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();

@@ -46,7 +46,7 @@ impl Place {
         let wrong = |error: io::Error| {
             let parent = env::temp_dir();
             workspace(format!(
-                "cannot create a directory for the task in {}: {error}; set TMPDIR to a directory with room",
+                "cannot create a directory for the task in {}: {error}; set TMPDIR to another directory",
                 parent.display()
             ))
         };
@@ -99,7 +99,7 @@ impl Place {
             Ok(file) => Some(file),
             Err(error) => {
                 notes.push(format!(
-                    "another run could use the `workdir` at the same time, because there is no lock: {error}"
+                    "another run may use the `workdir` at the same time, because it cannot be locked: {error}"
                 ));
                 None
             }
@@ -139,9 +139,9 @@ fn content_note(directory: &Path) -> Option<String> {
     let names = names.join(", ");
     match (names.is_empty(), more) {
         (true, _) => None,
-        (false, 0) => Some(format!("the `workdir` was not empty when the test began: it held {names}")),
+        (false, 0) => Some(format!("the `workdir` was not empty when the test began: it contained {names}")),
         (false, more) => {
-            Some(format!("the `workdir` was not empty when the test began: it held {names} and {more} more"))
+            Some(format!("the `workdir` was not empty when the test began: it contained {names} and {more} more"))
         }
     }
 }

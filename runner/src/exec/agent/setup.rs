@@ -63,6 +63,6 @@ fn failure(finished: &Finished) -> Option<String> {
         (Some(error), _) => Some(format!("failed: {}", error.message)),
         (None, Some(Exit { code: Some(0), .. })) => None,
         (None, Some(exit)) => Some(exit.sentence()),
-        (None, None) => Some("ended, and how is not known".to_owned()),
+        (None, None) => Some("ended with an unknown status".to_owned()),
     }
 }

@@ -121,9 +121,7 @@ fn spawn() -> Option<Child> {
             watcher.stdin.as_ref().map_or(Ok(()), |input| rustix::io::ioctl_fionbio(input, true))?;
             Ok(watcher)
         });
-    watcher
-        .inspect_err(|error| tracing::warn!(%error, "nothing watches over the commands, should this program be killed"))
-        .ok()
+    watcher.inspect_err(|error| tracing::warn!(%error, "commands are not stopped if this program is killed")).ok()
 }
 
 #[cfg(test)]

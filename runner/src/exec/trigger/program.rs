@@ -120,8 +120,7 @@ fn of_process(error: RunError, limit: Duration) -> RunError {
     match error.kind {
         RunErrorKind::TimedOut => RunError {
             message: format!(
-                "`openclaw agent` did not end within {} s, and was stopped; give it longer with `defaults.timeout` or \
-                 `--timeout`",
+                "`openclaw agent` did not end within {} s and was stopped; raise `defaults.timeout` or `--timeout`",
                 limit.as_secs_f64()
             ),
             ..error

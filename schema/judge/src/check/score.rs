@@ -18,7 +18,7 @@ const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation",
 
 /// Reads a score: a number, or one in quotes, under `score`, or under `score` in `result`. The error says why there is none.
 pub fn read(text: &str) -> Result<Score, String> {
-    let value = parse(object(text).ok_or("it holds no JSON object")?).map_err(|error| error.to_string())?;
+    let value = parse(object(text).ok_or("it does not contain a JSON object")?).map_err(|error| error.to_string())?;
     let holder =
         if value.get("score").is_some_and(|score| !score.is_null()) { Some(&value) } else { value.get("result") };
     let score = holder.and_then(|holder| holder.get("score")).filter(|score| !score.is_null());

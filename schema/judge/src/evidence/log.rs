@@ -98,10 +98,12 @@ impl LogGap {
     /// The reason as a sentence.
     pub fn reason(self) -> &'static str {
         match self {
-            LogGap::Cut => "the log has more lines about the run than are kept, and the missing ones could decide",
-            LogGap::Dropped => "the gateway dropped lines of its log, and they could decide",
-            LogGap::Truncated => "the log was emptied during the run, and the missing lines could decide",
-            LogGap::Removed => "a part of the log was removed during the run, and its lines could decide",
+            LogGap::Cut => {
+                "the log has more lines about the run than are kept, and the missing ones could change the result"
+            }
+            LogGap::Dropped => "the gateway dropped lines of its log, which could change the result",
+            LogGap::Truncated => "the log was emptied during the run, and the missing lines could change the result",
+            LogGap::Removed => "part of the log was removed during the run, and its lines could change the result",
         }
     }
 }

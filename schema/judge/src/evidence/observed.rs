@@ -35,9 +35,9 @@ impl CommandLog {
     /// Returns why a command that is not here may have run all the same. `None`: it did not.
     pub fn gap(&self) -> Option<&'static str> {
         match self.unseen {
-            _ if self.cut => Some("the list of commands was cut off, and the missing part could decide"),
+            _ if self.cut => Some("the list of commands was cut off, and the missing part could change the result"),
             Some(Unseen::PastShell) => {
-                Some("the agent may have run commands past the shell that records, and they could decide")
+                Some("the agent may have run commands outside the recording shell, and they could change the result")
             }
             None => None,
         }

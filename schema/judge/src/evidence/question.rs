@@ -98,7 +98,7 @@ impl QuestionNeed {
                         return Err("the output was cut off, so no model was asked".to_owned());
                     }
                     if output.concealed == Concealed::Everything {
-                        return Err("the output is not known, because a secret in it is masked".to_owned());
+                        return Err("the output is unknown, because a secret in it is masked".to_owned());
                     }
                     if output.text.len() > OUTPUT_LIMIT {
                         return Err(format!("the output has more than {OUTPUT_LIMIT} bytes, so no model was asked"));

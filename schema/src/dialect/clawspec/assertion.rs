@@ -67,7 +67,7 @@ macro_rules! assertions {
                     $(<$variant as AssertionType>::NAME => {
                         $variant::deserialize(members).map(Assertion::$variant).map_err(|error| error.to_string())
                     })+
-                    _ => Err(format!("there is no type `{name}`")),
+                    _ => Err(format!("unknown assertion type `{name}`")),
                 }
             }
 
@@ -222,7 +222,7 @@ fn advice() -> Value {
                 "output_field_contains", "response_not_contains", "output_not_contains", "reply_not_contains",
             ],
             "note": "ClawSpec cannot see the reply",
-            "help": "have the target write a file, and check that with `log_entry`, `artifact_contains` or `artifact_absent_words`",
+            "help": "have the target write a file, and check it with `log_entry`, `artifact_contains` or `artifact_absent_words`",
         },
         {
             "names": ["env_unset", "env_absent", "env_not_present", "env_not_set", "env_missing"],
@@ -232,14 +232,14 @@ fn advice() -> Value {
         {
             "names": ["invoke"],
             "note": "`given` and `then` can only check, not act",
-            "help": "move what is done to `when`; to require its result, use `file_present`",
+            "help": "move the action to `when`; to require its result, use `file_present`",
         },
         {
             "names": [
                 "disallow", "disallowed_tools", "tool_disallowed", "tool_forbidden", "forbidden_tools", "forbid_tool",
                 "tool_denied", "tool_blocked", "tool_not_allowed",
             ],
-            "note": "ClawSpec forbids tools by their calls",
+            "note": "ClawSpec forbids tools by checking their calls",
             "help": "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
         },
         {

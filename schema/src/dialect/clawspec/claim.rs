@@ -382,14 +382,17 @@ impl<'e> Seen<'e> {
         }
         if files.is_empty() {
             if unknown_time {
-                return Err(Row::unknown("updated_after", format!("when `{pattern}` was written was not observed")));
+                return Err(Row::unknown(
+                    "updated_after",
+                    format!("the modification time of `{pattern}` was not observed"),
+                ));
             }
             if answer.cut {
-                return Err(Row::unknown("path", format!("`{pattern}` matches more files than were looked at")));
+                return Err(Row::unknown("path", format!("`{pattern}` matches more files than were observed")));
             }
             if answer.waited_ms < wait_ms {
                 let reason = format!(
-                    "`{pattern}` was looked for during {} s only, not {} s: run again",
+                    "`{pattern}` was looked for only {} s, not {} s: run again",
                     seconds(answer.waited_ms),
                     seconds(wait_ms)
                 );
@@ -422,11 +425,11 @@ impl<'e> Seen<'e> {
             });
         let Some(answer) = found else { return Vec::new() };
         if let Some(file) = answer.files.first() {
-            return vec![format!("`{}` is there, but was not written in time", file.path)];
+            return vec![format!("`{}` exists, but was not written in time", file.path)];
         }
         let name = pattern.rsplit('/').next().unwrap_or(pattern);
         let near = crate::words::nearest(name, answer.beside.iter().map(String::as_str));
-        near.map(|near| format!("`{near}` is beside it")).into_iter().collect()
+        near.map(|near| format!("the same directory has `{near}`")).into_iter().collect()
     }
 
     /// The heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a place.
@@ -446,7 +449,7 @@ impl<'e> Seen<'e> {
                 if found.len() > MAX_LISTED {
                     listed.push(format!("{} more", found.len() - MAX_LISTED));
                 }
-                (format!("no heading of `{path}` is like `{name}`: it has {}", listed.join(", ")), None)
+                (format!("`{path}` has no heading similar to `{name}`; it has {}", listed.join(", ")), None)
             }
         }
     }
@@ -463,9 +466,9 @@ impl<'e> Seen<'e> {
             }
             Some(Content::Text(text)) => {
                 let doubt = if text.cut {
-                    Some("the file was cut off, and the missing part could decide")
+                    Some("the file was cut off, and the missing part could change the result")
                 } else if !text.masked.is_empty() || text.text.contains(HIDDEN) {
-                    Some("parts of the file are masked as secrets, and could decide")
+                    Some("parts of the file are masked as secrets, which could change the result")
                 } else {
                     None
                 };
@@ -477,7 +480,7 @@ impl<'e> Seen<'e> {
     /// The newest of several files; of several with the same time the one with the greatest path.
     pub fn newest(&self, fresh: &Fresh<'e>) -> Result<&'e SeenFile, Row> {
         if fresh.cut {
-            return Err(Row::unknown("path", "more files match than were looked at: the newest may be another"));
+            return Err(Row::unknown("path", "more files match than were observed, so another one may be the newest"));
         }
         match fresh.files.as_slice() {
             [only] => Ok(*only),
@@ -486,7 +489,7 @@ impl<'e> Seen<'e> {
                 .max_by(|one, other| (one.modified_us, &one.path).cmp(&(other.modified_us, &other.path)))
                 .copied()
                 .ok_or_else(|| Row::unknown("path", "no file was observed")),
-            _ => Err(Row::unknown("path", "when the files were written was not observed")),
+            _ => Err(Row::unknown("path", "the modification times of the files were not observed")),
         }
     }
 
@@ -522,7 +525,7 @@ impl<'e> Seen<'e> {
     pub fn trace(&self) -> Result<&'e Trace, Row> {
         match self.answer("", &Need::Trace, "the trace")? {
             Answer::Trace(TraceAnswer::Found(trace)) => Ok(trace),
-            Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("there is no trace: {reason}"))),
+            Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("no trace: {reason}"))),
             _ => Err(Row::unknown("", "the trace was not observed")),
         }
     }
@@ -532,7 +535,7 @@ impl<'e> Seen<'e> {
         match self.evidence.answer_to(&Need::Scores(want.clone())) {
             Some(Answer::Question(answer)) => Ok(&answer.replies),
             Some(Answer::Nothing(reason)) => Err(Row::unknown("rubric", reason.clone())),
-            Some(_) => Err(Row::unknown("rubric", "the recording holds another answer than that of a judge")),
+            Some(_) => Err(Row::unknown("rubric", "the recording does not contain a judge's answer")),
             None => Err(Row::unknown("rubric", UNASKED)),
         }
     }
@@ -568,10 +571,7 @@ impl Wait<'_> {
         };
         let local = seen.evidence.context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
         instant.epoch_us(local).map(Some).ok_or_else(|| {
-            Row::unknown(
-                "updated_after",
-                format!("`{text}` says no time zone, and that of the run is not known: add `Z`"),
-            )
+            Row::unknown("updated_after", format!("`{text}` has no time zone, and that of the run is unknown: add `Z`"))
         })
     }
 
@@ -607,7 +607,7 @@ pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resul
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.map(Some).ok_or_else(|| D::Error::custom("expected a whole number"))
+    number.map(Some).ok_or_else(|| D::Error::custom("expected an integer"))
 }
 
 /// The content of a file of the suite that belongs to a claim, read when the claim was made.

@@ -116,7 +116,7 @@ impl Check for Drift {
         let seen = Seen { evidence, scope: &self.scope };
         let limits = self.written();
         if limits.is_empty() {
-            let row = Row::unknown("", "`regression` has no limit to compare with");
+            let row = Row::unknown("", "`regression` has no limit, so nothing is compared");
             return vec![row.verdict("regression", "regression".to_owned())];
         }
         let judged = limits.iter().map(|limit| {

@@ -172,12 +172,12 @@ impl Metric {
     }
 }
 
-const NOT_ENDED: &str = "the run was not seen to end, so it may have taken more";
-const NO_DURATION: &str = "how long the run took was not observed: run again";
-const CUT: &str = "the trace has more spans than were kept, and the others could decide";
-const UNFINISHED: &str = "the trace was not seen to end, and what is missing could decide";
-const NO_TOKENS: &str = "the trace does not tell the tokens of every question to a model";
-const NO_PRICE: &str = "what some of the run costs is not known: give `model_pricing` in `clawspec.yaml`";
+const NOT_ENDED: &str = "the end of the run was not observed, so it may have taken longer";
+const NO_DURATION: &str = "the duration of the run was not observed: run again";
+const CUT: &str = "the trace has more spans than were kept, and the others could change the result";
+const UNFINISHED: &str = "the end of the trace was not observed, and the missing spans could change the result";
+const NO_TOKENS: &str = "the trace does not have the tokens of every model call";
+const NO_PRICE: &str = "the cost of part of the run is unknown: set `model_pricing` in `clawspec.yaml`";
 
 /// A number of things, far fewer than a double can count.
 fn count(number: u64) -> f64 {

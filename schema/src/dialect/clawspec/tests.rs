@@ -119,7 +119,7 @@ fn stages_handoffs_and_health_are_claims() {
             "/stages/1/produces stage_produced copy: pass",
             "/stages/1/handoff_contract copy: file_present out/copy.md: pass",
             "/stages/1/handoff_contract copy: file_absent out/{{callee_run_id}}.lock: fail File exists: out/r1.lock",
-            "/stages/2/produces stage_produced send: skip `send` waits for approval, and left no `out/sent.md`",
+            "/stages/2/produces stage_produced send: skip `send` requires approval, and did not produce `out/sent.md`",
             "/pipeline_health/0/check pipeline_health:files: fail stages without their file: plan, send",
             "/pipeline_health/1/check pipeline_health:handoffs: fail handoff contracts that do not hold: copy",
             "/pipeline_health/2/check pipeline_health:fast: pass",
@@ -130,8 +130,8 @@ fn stages_handoffs_and_health_are_claims() {
     );
     let none = Evidence { duration_ms: Some(61_000.0), ..evidence(&case, &[]) };
     let told = told(&case, &none);
-    assert!(told[2].contains("skip the stage left no `out/copy.md`"), "{told:?}");
-    assert!(told[5].contains("unknown whether these handoffs are right is open: copy"), "{told:?}");
+    assert!(told[2].contains("skip the stage did not produce `out/copy.md`"), "{told:?}");
+    assert!(told[5].contains("unknown the results of these handoffs are unknown: copy"), "{told:?}");
     assert!(told[6].contains("fail the run took 61 s, more than 60 s"), "{told:?}");
 }
 
@@ -316,5 +316,5 @@ fn measures_come_from_the_log_where_there_is_no_trace() {
     );
     // A log that says nothing of the run measures nothing, and a run that was not seen to end may have taken more.
     assert!(logged("t run_id=r9 session_started agent=x\n", Some(Ended::Answer))[1].contains("there is no trace"));
-    assert!(logged(log, Some(Ended::Deadline))[..4].iter().all(|line| line.contains("not seen to end")));
+    assert!(logged(log, Some(Ended::Deadline))[..4].iter().all(|line| line.contains("end not observed")));
 }

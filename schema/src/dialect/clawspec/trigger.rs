@@ -70,9 +70,7 @@ impl Filled {
         }
         match self.params.get("task") {
             Some(Value::String(task)) if !task.trim().is_empty() => Ok(task.clone()),
-            Some(_) | None => {
-                Err("`sessions_spawn` needs a text under `params.task`: what the agent is to do".to_owned())
-            }
+            Some(_) | None => Err("`sessions_spawn` needs `params.task`, the task of the agent".to_owned()),
         }
     }
 }

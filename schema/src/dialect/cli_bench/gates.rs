@@ -116,7 +116,7 @@ impl Gates {
             (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(actual)))
         } else if rate(count.passed + count.open, count.all()) >= least {
             let message = format!(
-                "{model}: pass rate {}% is below {wanted}, but {} without an answer could turn it",
+                "{model}: pass rate {}% is below {wanted}, but {} unknown results could change this",
                 percent(actual),
                 count.open
             );

@@ -102,7 +102,7 @@ impl SchemaFile {
 }
 
 const NOT_RECORDED: &str = "the output was not recorded";
-const CUT: &str = "the output was cut off, and the missing part could decide";
+const CUT: &str = "the output was cut off, and the missing part could change the result";
 
 const MASKED: &str = "a secret is masked in the output, and the result depends on it";
 

@@ -296,7 +296,7 @@ fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOut
     let (status, passed) = (reaches(count, limit.value), share(count.passed, count.all()));
     if status == Status::Unknown {
         let message = format!(
-            "{title} {} below minimum {}, but {} without an answer could turn it",
+            "{title} {} below minimum {}, but {} unknown results could change this",
             percent(passed),
             percent(limit.value),
             count.open
@@ -321,7 +321,7 @@ fn at_most(name: &'static str, title: &str, actual: f64, limit: &Limit, show: im
 }
 
 fn unknown(name: &'static str, title: &str, limit: &Limit, actual: f64) -> GateOutcome {
-    let message = format!("{title} is not known: not every run has an answer");
+    let message = format!("{title} is unknown: not every run has a result");
     outcome(name, limit, Status::Unknown, actual, message)
 }
 

@@ -109,7 +109,7 @@ impl Rule for NotSearched {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("speclens cannot search for this: {}", self.0))
+        Words::new(format!("unsupported regular expression: {}", self.0))
             .note("the result of the assertion is unknown")
     }
 }

@@ -85,7 +85,7 @@ impl Rule for NotATask {
         }
         let is_task_file = self.file == SpecFile::CliBenchTasks;
         let (message, help) = if is_task_file && text.starts_with(SCHEME) {
-            ("a task file cannot name other files".to_owned(), "move the item to the main file".to_owned())
+            ("a task file cannot include other files".to_owned(), "move the item to the main file".to_owned())
         } else if is_task_file {
             (format!("expected a task, found the string `{text}`"), "begin the task with `id: …`".to_owned())
         } else if text == SCHEME {

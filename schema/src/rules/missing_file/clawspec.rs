@@ -240,7 +240,7 @@ impl Rule for NoTarget {
         let words = match found {
             Found::NoDirectory => {
                 return Words::new(format!("`{wanted}` is not a directory"))
-                    .help(format!("name the directory that holds `{definition}`"));
+                    .help(format!("name the directory that contains `{definition}`"));
             }
             Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
             Found::Nothing => Words::new(format!("`{key}` does not exist: `{wanted}`")),
@@ -285,7 +285,7 @@ impl Rule for TakenLiterally {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is taken literally", self.0))
-            .help("name one file, without templates and wildcards")
+            .help("name one file, without template variables or wildcards")
     }
 }
 

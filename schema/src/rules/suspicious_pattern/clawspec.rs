@@ -142,13 +142,13 @@ impl Rule for Misread {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = match &self.trap {
-            Trap::Class(class) => Words::new(format!("`[{class}]` matches one of these characters")),
+            Trap::Class(class) => Words::new(format!("`[{class}]` matches only one of these characters")),
             Trap::Slashes => Words::new("the slashes are part of the pattern")
-                .help("write the expression alone, and `(?i)` before it to ignore case"),
-            Trap::Dollar => Words::new("`$` matches the end of the text, and nothing can follow it")
+                .help("remove the slashes; to ignore case, write `(?i)` before the expression"),
+            Trap::Dollar => Words::new("`$` matches the end of the text, so nothing can follow it")
                 .help("escape it, `\\$`"),
             Trap::Group(group) => {
-                Words::new(format!("`({group})` is a group, which matches without the parentheses"))
+                Words::new(format!("`({group})` is a group, which does not match the parentheses"))
             }
             Trap::FileName(_) => Words::new("`.` matches any character"),
             Trap::Question(_) => Words::new("`?` makes the character before it optional"),

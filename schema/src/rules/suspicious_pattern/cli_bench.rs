@@ -172,7 +172,7 @@ impl Rule for FixedOptions {
         let space = site.range.start..site.range.start + 1;
         let spot = site.spot().filter(|_| site.range.len() == self.0.len());
         let fix = spot.and_then(|spot| Some(Fix::guess(help, spot.with_part(&space, " ", ".*")?)));
-        Words::new("this pattern does not match options in another order").help(help).fix(fix)
+        Words::new("this pattern does not match options in a different order").help(help).fix(fix)
     }
 }
 

@@ -117,7 +117,7 @@ impl Rule for FinalBreak {
         let help = format!("use `{}`", if self.is_folded { ">-" } else { "|-" });
         let edit = site.spot().and_then(|spot| header(&spot));
         Words::new(format!("{name} ends with a line break"))
-            .note("the line break at the end of a block text is part of the value")
+            .note("the final line break of a block scalar is part of the value")
             .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
             .help(help)
     }

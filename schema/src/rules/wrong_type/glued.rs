@@ -110,9 +110,9 @@ impl Rule for Glued {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (what, note, help) = if self.is_no_break {
-            ("no-break", "a no-break space is a letter for YAML, so", "replace the no-break space with a space")
+            ("no-break", "YAML treats a no-break space as a letter, so", "replace the no-break space with a space")
         } else {
-            ("missing", "without a space behind it,", "put a space behind the colon")
+            ("missing", "without a space after it,", "put a space after the colon")
         };
         let is_known = |key: &str| self.keys.contains(&key);
         // Between braces it is a key, and elsewhere a value.
@@ -121,7 +121,7 @@ impl Rule for Glued {
         let node = site.node().filter(is_key).or_else(|| key().filter(is_key));
         let edits = node.filter(|node| !node.resolved().is_through_alias()).and_then(|node| separated(node, &is_known));
         let fix = if self.is_text { Fix::guess } else { Fix::safe };
-        Words::new(format!("{what} space behind the colon"))
+        Words::new(format!("{what} space after the colon"))
             .subject(Subject::GluedKey)
             .note(format!("{note} the colon is part of the string"))
             .fix(edits.map(|edits| fix(help.to_owned(), edits)))

@@ -104,13 +104,13 @@ fn push_exchange(text: &mut String, evidence: &Evidence) {
     text.push_str(&fenced(&sent.text, "json", sent.cut));
     match status {
         Some(status) => text.push_str(&format!("\nanswered with status {status}\n")),
-        None => text.push_str("\ndid not answer\n"),
+        None => text.push_str("\nno response\n"),
     }
     if let Some(answer) = answer.as_ref().filter(|answer| !answer.text.is_empty()) {
         let is_json = answer.text.trim_start().starts_with(['{', '[']);
         text.push_str(&format!("\n{}", fenced(&answer.text, if is_json { "json" } else { "text" }, answer.cut)));
     }
-    let ended = evidence.ended.map_or("was not seen to end, so more may follow", ended_by);
+    let ended = evidence.ended.map_or("has no observed end, so more may follow", ended_by);
     text.push_str(&format!("\nThe run {ended}.\n"));
 }
 
@@ -122,7 +122,7 @@ fn push_spans(text: &mut String, evidence: &Evidence) {
             text.push_str(&format!("\n### Spans\n\n{}", card::verbatim(&lines, "text")));
             text.push('\n');
         }
-        Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nThere is no trace: {reason}\n")),
+        Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nNo trace: {reason}\n")),
         None => {}
     }
 }
@@ -167,7 +167,7 @@ fn push_command(text: &mut String, ran: &Ran) {
     let how = match (ran.exit, ran.timed_out) {
         (_, true) => "ended at its deadline".to_owned(),
         (Some(exit), false) => exit.sentence(),
-        (None, false) => "not seen to end".to_owned(),
+        (None, false) => "end not observed".to_owned(),
     };
     let took = ran.duration_ms.map_or_else(String::new, |it| format!(", after {}", duration(it)));
     text.push_str(&format!("\n{how}{took}\n"));
@@ -244,8 +244,8 @@ fn shortened(text: &str, is_cut: bool) -> (&str, String) {
     let end = text.floor_char_boundary(lines.min(MAX_BYTES));
     let is_shorter = !text[end..].trim().is_empty();
     let note = match (is_shorter, is_cut) {
-        (true, _) => "\n(the beginning; `speclens recordings show` has all that was recorded)\n".to_owned(),
-        (false, true) => "\n(the rest was cut off at the limit of `limits.output_mib`)\n".to_owned(),
+        (true, _) => "\n(truncated; `speclens recordings show` prints everything)\n".to_owned(),
+        (false, true) => "\n(the rest was cut off at `limits.output_mib`)\n".to_owned(),
         (false, false) => String::new(),
     };
     (&text[..end], note)
@@ -334,7 +334,7 @@ mod tests {
 
             - took 1.5 s
             - 10 tokens sent, 2 received, $0.0100
-            - ended because the agent was done
+            - ended when the agent was done
 
             ### Assertions
 

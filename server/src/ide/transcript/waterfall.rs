@@ -49,7 +49,7 @@ pub fn lines(trace: &Trace) -> Vec<String> {
         .collect();
     let hidden = rows.len() - shown.len();
     if hidden > 0 {
-        lines.push(format!("… {hidden} more; shown are those that failed, the outermost, and the longest"));
+        lines.push(format!("… {hidden} more spans; only failed, outermost and longest spans are shown"));
     }
     lines.push(sum(trace));
     lines
@@ -69,7 +69,7 @@ fn sum(trace: &Trace) -> String {
     parts.extend(cost.map(|cost| format!("${cost:.4}")));
     parts.extend(trace.joined.map(|joined| joined_by(joined).to_owned()));
     parts.extend(trace.cut.then(|| "some spans were not kept".to_owned()));
-    parts.extend(trace.unfinished.then(|| "not seen to end".to_owned()));
+    parts.extend(trace.unfinished.then(|| "end not observed".to_owned()));
     parts.join(", ")
 }
 

@@ -56,11 +56,8 @@ pub(super) fn is_zero(number: &f64) -> bool {
 /// The row for a file that is not there in time.
 pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
-    let mut mismatch = mismatch(
-        format!("{what} not found{before}: {pattern}"),
-        format!("{pattern} is there"),
-        "nothing that matches".to_owned(),
-    );
+    let mut mismatch =
+        mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
     mismatch.help = seen.help_for_missing(pattern);
     Row::fail("path", mismatch)
 }
@@ -209,7 +206,7 @@ impl AssertionType for ArtifactContains {
             }
         }
         if self.sections.is_none() && self.fields.is_none() {
-            return Err(Row::unknown("", "neither `sections` nor `fields` is given, so that nothing is claimed"));
+            return Err(Row::unknown("", "neither `sections` nor `fields` is set, so nothing is checked"));
         }
         let Some((field, index)) = first else { return Ok(Row::pass("path")) };
         let message = parts.join("; ");
@@ -324,7 +321,7 @@ impl ArtifactAbsentWords {
             return written.iter().map(|word| seen.expand("words", word)).collect();
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(Row::broken("", "there is no list of words: give `words`, or `source` and `key`"));
+            return Err(Row::broken("", "missing list of words: set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
             Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),
@@ -333,7 +330,7 @@ impl ArtifactAbsentWords {
                 let Some(file) = file else {
                     return Err(Row::broken(
                         "source",
-                        format!("the list of words is not there: `{path}` does not exist"),
+                        format!("the list of words cannot be read: `{path}` does not exist"),
                     ));
                 };
                 (file.path.clone(), seen.text("source", file)?)
@@ -389,7 +386,7 @@ impl AssertionType for ArtifactAbsentWords {
         let words = self.list(seen)?;
         let field = if self.written.is_some() { "words" } else { "source" };
         if words.is_empty() {
-            return Err(Row::unknown(field, "the list is empty, so that nothing is claimed"));
+            return Err(Row::unknown(field, "the list is empty, so nothing is checked"));
         }
         let folded = case_folded(text.text);
         let occurs = |word: &str| folded.contains(&case_folded(word));

@@ -81,7 +81,7 @@ impl<'e> RunLog<'e> {
         }
         if self.log.known.is_none() {
             let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
-            return Err(Row::unknown(self.field, format!("the log `{path}` says nothing about {run}")));
+            return Err(Row::unknown(self.field, format!("the log `{path}` does not mention {run}")));
         }
         Ok(self)
     }
@@ -89,8 +89,8 @@ impl<'e> RunLog<'e> {
     fn missing(&self) -> String {
         let name = self.answer.path.rsplit('/').next().unwrap_or_default();
         let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
-        let beside = near.map(|near| format!("; `{near}` is beside it")).unwrap_or_default();
-        format!("there is no log at `{}`, so nothing shows what the run did{beside}", self.answer.path)
+        let beside = near.map(|near| format!("; the same directory has `{near}`")).unwrap_or_default();
+        format!("the log `{}` does not exist, so it is unknown what the run did{beside}", self.answer.path)
     }
 
     /// That the log tells which tools were called.
@@ -99,13 +99,13 @@ impl<'e> RunLog<'e> {
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
-                "line {line} of the log says that another program did the run, and the log does not tell which tools that called"
+                "according to line {line} of the log, another program performed the run, and the log does not contain its tool calls"
             );
             return Err(Row::unknown(self.field, reason));
         }
         if !self.log.is_detailed {
             let reason = format!(
-                "the log `{}` does not tell which tools were called: set `logging.level` to `debug` in the settings of the gateway",
+                "the log `{}` does not contain tool calls: set `logging.level` to `debug` in the settings of the gateway",
                 self.answer.path
             );
             return Err(Row::unknown(self.field, reason));
@@ -120,7 +120,7 @@ impl<'e> RunLog<'e> {
             Some(gap) => Some(gap.reason()),
             None if lines.cut => Some(LogGap::Cut.reason()),
             None if !lines.masked.is_empty() || lines.text.contains(HIDDEN) => {
-                Some("parts of the log are masked as secrets, and could decide")
+                Some("parts of the log are masked as secrets, which could change the result")
             }
             None => None,
         }
@@ -144,7 +144,7 @@ impl<'e> RunLog<'e> {
     /// What was called instead of a tool, as help and as places.
     fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
         if let Some(call) = self.log.calls.iter().find(|call| call.kin == Kin::Started && call.tool == tool) {
-            let help = format!("run `{}` called it, which this run started; name that run as `run_id`", call.run);
+            let help = format!("run `{}`, which this run started, called it; set `run_id` to that run", call.run);
             return (vec![help], self.line("called here, in another run", call.line).into_iter().collect());
         }
         let mut names: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
@@ -367,7 +367,7 @@ impl AssertionType for DelegationOccurred {
             return Ok(Row::pass("to_agent"));
         }
         let fail = |message: &str, actual: String| {
-            Row::fail("to_agent", mismatch(message, format!("{agent} takes over"), actual))
+            Row::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
         };
         let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
             run.that_tells_calls()?;
@@ -546,7 +546,7 @@ impl AssertionType for TokenBudget {
         }
         match passed {
             Some(field) => Ok(Row::pass(field).unless(run.doubt())),
-            None => Err(Row::unknown("", "no limit is given, so that nothing is claimed")),
+            None => Err(Row::unknown("", "no limit is set, so nothing is checked")),
         }
     }
 }

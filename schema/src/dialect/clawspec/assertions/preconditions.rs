@@ -56,7 +56,7 @@ impl AssertionType for FilePresent {
         if !answer.files.is_empty() {
             return Ok(Row::pass("path"));
         }
-        let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} is there"), "nothing");
+        let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} exists"), "nothing");
         mismatch.help = seen.help_for_missing(&path);
         Ok(Row::fail("path", mismatch))
     }
@@ -198,7 +198,7 @@ impl AssertionType for EnvPresent {
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         if self.vars.is_empty() {
-            return Err(Row::unknown("vars", "the list names no variable, so that nothing is claimed"));
+            return Err(Row::unknown("vars", "the list is empty, so nothing is checked"));
         }
         let answer = seen.variables("vars", &self.need(seen.scope))?;
         let mut missing: Vec<(usize, &str, &str)> = Vec::new();

@@ -99,7 +99,7 @@ impl AssertionType for StateFile {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let Some(path) = self.file() else { return Err(Row::broken("", "no file is named: give `path`")) };
+        let Some(path) = self.file() else { return Err(Row::broken("", "missing `path`")) };
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
         let (pattern, fresh) = seen.fresh(path, &self.wait(), true)?;
         if fresh.files.is_empty() {

@@ -510,7 +510,7 @@ fn help(assertion: &str, world: &World) -> Vec<String> {
 fn calls_are_aligned_with_the_expected_ones() {
     let calls = ["read", "read", "search", "write"].iter().zip(0..);
     let world = World { trace: trace(calls.map(|(name, at)| span(SpanKind::Tool, name, at)).collect()), ..world() };
-    let title = "the calls, where `-` was not made and `+` was not expected:";
+    let title = "the calls (`-`: expected but missing, `+`: not expected):";
     assert_eq!(
         help("{type: tool_sequence, mode: strict, expected: [search, send, write]}", &world),
         [format!("{title}\n+ read (2 times)\n  search\n- send\n  write")]
@@ -692,7 +692,7 @@ fn section_that_is_missing_points_at_the_nearest_heading() {
     let found = judge("{type: artifact_contains, path: out/a.md, sections: [Prices]}", &world());
     assert_eq!(
         found.outcome.mismatch().unwrap().help,
-        ["no heading of `out/a.md` is like `Prices`: it has `Hook`, `Body`"]
+        ["`out/a.md` has no heading similar to `Prices`; it has `Hook`, `Body`"]
     );
 }
 
@@ -716,5 +716,11 @@ fn the_newest_match_is_read() {
     world.files[0].modified_us = Some(NOON_US + 1);
     check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Fail, "beta");
     world.files[0].modified_us = None;
-    check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Unknown, "when the files");
+    check(
+        "{type: artifact_contains, path: 'out/*.md', sections: [beta]}",
+        &world,
+        Status::Unknown,
+        "the \
+        modification times",
+    );
 }

@@ -89,7 +89,7 @@ impl AssertionType for LlmCallCount {
         match (self.min, self.max) {
             (_, Some(_)) => Ok(Row::pass("max").unless(doubt(trace))),
             (Some(_), None) => Ok(Row::pass("min")),
-            (None, None) => Err(Row::unknown("", "no bound is given, so that nothing is claimed")),
+            (None, None) => Err(Row::unknown("", "no bound is set, so nothing is checked")),
         }
     }
 }
@@ -163,7 +163,7 @@ impl AssertionType for ToolSequence {
                 })
             }
             SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
-                Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"))
+                Err(Row::unknown("expected", "the list is empty, so nothing is checked"))
             }
             SequenceMode::Contains => {
                 let missing: Vec<(usize, &str)> = expected
@@ -174,15 +174,14 @@ impl AssertionType for ToolSequence {
                     .collect();
                 let Some((first, _)) = missing.first() else { return Ok(Row::pass("expected")) };
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-                let message = format!("tools not called: {missing_names}; called were {got}");
+                let message = format!("tools not called: {missing_names}; called: {got}");
                 Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(*first).unless(doubt(trace)))
             }
             SequenceMode::Ordered => {
                 let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
                     return Ok(Row::pass("expected"));
                 };
-                let message =
-                    format!("`{}` (position {at}) was not called in this order; called were {got}", expected[at]);
+                let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let help = aligned(&expected, &actual);
                 let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
                 Ok(Row::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
@@ -415,7 +414,7 @@ impl AssertionType for DelegationPath {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
         if self.expected.is_empty() {
-            return Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"));
+            return Err(Row::unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let agents = names(&in_order(trace, SpanKind::Subagent));
@@ -424,7 +423,7 @@ impl AssertionType for DelegationPath {
             (Some((_, names)), _) => (names.iter().map(String::as_str).collect(), " via routing fallback"),
             (None, false) => (agents, ""),
             (None, true) => {
-                let message = "no subagent spans found, and no routing data is given that could tell";
+                let message = "no subagent spans found, and no routing data is set";
                 return Ok(Row::warn("expected", message).unless(doubt(trace)));
             }
         };

@@ -20,9 +20,9 @@ const MAX_COMPARED: usize = 2_000;
 /// Why a claim about what is not in a trace, or about all of it, cannot be sure.
 pub(super) fn doubt(trace: &Trace) -> Option<&'static str> {
     if trace.cut {
-        return Some("the trace has more spans than were kept, and the others could decide");
+        return Some("the trace has more spans than were kept, and the others could change the result");
     }
-    trace.unfinished.then_some("the trace has not ended, and what follows could decide")
+    trace.unfinished.then_some("the trace has not ended, and later spans could change the result")
 }
 
 /// The expected calls beside the actual ones, one in each line: those of both, `-` for one that was not made, `+` for one that
@@ -45,7 +45,7 @@ pub(super) fn aligned(expected: &[String], actual: &[&str]) -> Vec<String> {
         };
         lines.extend(folded("- ", missing).into_iter().chain(folded("+ ", added)));
     }
-    block("the calls, where `-` was not made and `+` was not expected", lines)
+    block("the calls (`-`: expected but missing, `+`: not expected)", lines)
 }
 
 /// Equal neighbours take one line.

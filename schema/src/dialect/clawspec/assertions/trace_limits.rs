@@ -73,9 +73,9 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
         model |= span.tokens.is_none() && span.kind == SpanKind::Llm;
     }
     if model {
-        return Some("a question to a model does not tell its tokens");
+        return Some("a model call has no token counts");
     }
-    (none && !some).then_some("the trace does not tell tokens")
+    (none && !some).then_some("the trace has no token counts")
 }
 
 /// Why the tokens of a whole trace cannot be counted.
@@ -177,7 +177,7 @@ impl AssertionType for TraceTokenBudget {
                 wrong.push((key, format!("{name} tokens {used} > max {most}"), most, used));
             }
         }
-        let Some(field) = field else { return Err(Row::unknown("", "no limit is given, so that nothing is claimed")) };
+        let Some(field) = field else { return Err(Row::unknown("", "no limit is set, so nothing is checked")) };
         let Some((key, _, most, used)) = wrong.first() else {
             return Ok(Row::pass(field).unless(untold_of(trace)).unless(doubt(trace)));
         };
@@ -237,7 +237,7 @@ impl AssertionType for TraceDuration {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
         let Some((took, doubt)) = duration_ms(trace) else {
-            return Err(Row::unknown("max_ms", "the trace tells no times"));
+            return Err(Row::unknown("max_ms", "the trace has no times"));
         };
         let most = self.max_ms;
         if took <= most {
@@ -353,12 +353,11 @@ impl AssertionType for TraceCost {
             return Ok(Row::fail("max_usd", Mismatch { help, ..mismatch }));
         }
         if known == 0 {
-            let message =
-                "the trace tells no cost: give `model_pricing` in `clawspec.yaml`, so that it can be estimated";
+            let message = "the trace has no costs: set `model_pricing` in `clawspec.yaml` to estimate them";
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         if unknown > 0 {
-            let message = format!("the cost of {unknown} parts is not known; the others cost {about}${sum:.4}");
+            let message = format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}");
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         Ok(Row::pass("max_usd").unless(doubt(trace)))

@@ -53,7 +53,7 @@ impl CommandPattern {
     /// Why the pattern can never be judged.
     pub(super) fn unusable(&self) -> Option<String> {
         match self.engine() {
-            Engine::Unusable(reason) => Some(format!("the pattern cannot be searched for here: {reason}")),
+            Engine::Unusable(reason) => Some(format!("unsupported regular expression: {reason}")),
             Engine::Pattern(_) | Engine::Text => None,
         }
     }
@@ -68,7 +68,7 @@ impl CommandPattern {
             Engine::Pattern(pattern) if !command.command.masked.is_empty() => masked(pattern, &command.command.text),
             Engine::Pattern(pattern) => search(pattern, &command.command.text),
             Engine::Text => contains(&command.command, &self.source),
-            Engine::Unusable(_) => Found::Unclear("the pattern cannot be searched for here"),
+            Engine::Unusable(_) => Found::Unclear("unsupported regular expression"),
         }
     }
 
@@ -79,10 +79,10 @@ impl CommandPattern {
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
             && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command.text) == Found::Yes)
         {
-            return Some(format!("command {} matches in other letter case: `{}`", index + 1, commands[index]));
+            return Some(format!("command {} matches with different case: `{}`", index + 1, commands[index]));
         }
         let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
-        Some(format!("command {} is nearest: `{}`", close.number, close.text))
+        Some(format!("command {} is closest: `{}`", close.number, close.text))
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(found("Git", "git", false), Found::No);
         assert_eq!(found("ls [a", "ls [a]", false), Found::Yes);
         assert_eq!(found("ls [a", "ls a", false), Found::No);
-        assert_eq!(found("(?i:git)", "git", false), Found::Unclear("the pattern cannot be searched for here"));
+        assert_eq!(found("(?i:git)", "git", false), Found::Unclear("unsupported regular expression"));
     }
 
     #[test]

@@ -16,10 +16,10 @@ const SHOWN: usize = 2_000;
 /// As many steps are taken to find out whether a text may hide under stars.
 const STEPS: usize = 4_000_000;
 
-pub(super) const CUT: &str = "the output was cut off, and the missing part could decide";
+pub(super) const CUT: &str = "the output was cut off, and the missing part could change the result";
 const HELD: &str = "the command ended while a background process kept its output open, and what that would still print \
                     could decide";
-pub(super) const MASKED: &str = "a part of it is masked, and the masked text could decide";
+pub(super) const MASKED: &str = "a part of it is masked, and the masked text could change the result";
 
 /// A text as a result shows it.
 pub(super) fn shown(text: &str) -> String {
@@ -201,7 +201,7 @@ pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
     let other_case = (lower.len() <= 2_000)
         .then(|| text.lines().take(20_000).enumerate().find(|(_, line)| line.to_lowercase().contains(&lower)));
     if let Some(Some((index, line))) = other_case {
-        return vec![format!("line {} has it in other letter case: {}", index + 1, shortened(line, 400))];
+        return vec![format!("line {} has it with different case: {}", index + 1, shortened(line, 400))];
     }
     closest_line(text, wanted)
         .map(|line| format!("line {} is closest: {}", line.number, line.text))

@@ -204,7 +204,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               + version: 1
             name: my app
               = it has 2 lines instead of 1
-              = the text is a part of it: `output_contains` would hold
+              = the output contains it: `output_contains` would pass
               = the last command was `cat config.yaml`
         "#]],
     );
@@ -430,7 +430,7 @@ fn a_command_that_took_too_long_fails() {
         fail /0/verify/run verify `sleep 99`
           `sleep 99` did not end within 30 seconds
           - exit code 0
-          + ended for taking too long
+          + terminated after the timeout
           = standard output: half
     "#]],
     );
@@ -462,7 +462,7 @@ fn exit_code_of_a_verify_command_decides_where_a_signal_or_a_background_process_
         &evidence,
         expect![[r#"
             unknown /0/verify/output_contains verify `check`
-              the command ended while a background process kept its output open, and what that would still print could decide
+              the command ended while a background process kept its output open, and its further output could change the result
         "#]],
     );
     let failed = Ran { exit: Some(Exit { code: Some(2), signal: None }), ..held };

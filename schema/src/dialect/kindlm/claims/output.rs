@@ -96,7 +96,7 @@ impl OutputClaim {
                 if output.text.starts_with("```") {
                     help.push("the text is fenced as Markdown; it must be bare JSON".to_owned());
                 }
-                help.push("a command may print other text as well, when it reports its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
+                help.push("a command may print other text too if it reports its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
                 let mismatch = Mismatch {
                     message: format!("Failed to parse output as JSON: {error}"),
                     expected: "one JSON value".to_owned(),

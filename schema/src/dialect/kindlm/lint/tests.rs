@@ -60,7 +60,7 @@ fn tools_and_replies_that_lead_nowhere_are_reported() {
         })
         .collect();
     expect![[r#"
-        warning no-effect @when: { ordr_id: a }, then: 2 }: this response is never given | note: an earlier one matches every such call
+        warning no-effect @when: { ordr_id: a }, then: 2 }: this response is never used | note: an earlier one matches every such call
         warning unknown-reference @ordr_id: `lookup` has no argument `ordr_id` | help: rename it to `order_id` [rename it to `order_id`]
         warning duplicate-name @lookup: duplicate tool `lookup` in this test | note: the first one answers every call
         warning invalid-value @parameters: `parameters` is not a valid JSON Schema: at `/type`: "objekt" is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string` | note: the provider rejects the request

@@ -192,13 +192,13 @@ fn names_that_are_used_are_offered_where_they_are_defined() {
     check(
         "tests:\n  - command: echo {{a}} {{b}} {{env.c}}\n    vars:\n      a: x\n      $0\n",
         expect![[r#"
-        Variable b · used, and not defined yet
+        Variable b · used but not defined
     "#]],
     );
     check(
         "tests:\n  - prompt: ask\nprompts:\n  $0\n",
         expect![[r#"
-        Variable ask · used, and not defined yet
+        Variable ask · used but not defined
     "#]],
     );
 }

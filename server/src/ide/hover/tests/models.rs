@@ -36,7 +36,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
 
         Asked at `localhost:11434`, without a key.
 
-        Its price is not known.
+        Its price is unknown.
     "#]],
     );
     check(
