@@ -92,8 +92,8 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::NestedTooDeepToRecover => "nested too deeply to recover from a syntax error",
         FaultKind::TooDamaged => "too many syntax errors, so the rest is not read",
         FaultKind::Defect => {
-            "this part could not be read because of a bug in speclens, please report it; writing the lines in another way \
-             may help until it is mended"
+            "this part could not be read because of a bug in speclens; please report it, and try to write the lines \
+             differently"
         }
         FaultKind::SecondDocument => "a second document begins here and is not read",
         FaultKind::DocumentEnd => "`...` ends the document, so the lines below it are not read",
