@@ -164,10 +164,10 @@ impl PythonValue {
     /// What kind of value it is, in words.
     pub fn kind(&self) -> &'static str {
         match self {
-            PythonValue::None => "nothing",
-            PythonValue::Bool(_) => "a truth value",
+            PythonValue::None => "null",
+            PythonValue::Bool(_) => "a boolean",
             PythonValue::Int(_) | PythonValue::Float(_) => "a number",
-            PythonValue::Text(_) => "a text",
+            PythonValue::Text(_) => "a string",
             PythonValue::Date(_) => "a date",
             PythonValue::List(_) => "a list",
             PythonValue::Map(_) => "a mapping",

@@ -185,15 +185,15 @@ impl Wrong<'_> {
     }
 }
 
-/// A value with its kind, so that `2` and the text `2` can be told apart.
+/// A value with its kind, so that `2` and the string `2` differ.
 fn described(value: &PythonValue) -> String {
     match value {
-        PythonValue::None => "nothing".to_owned(),
+        PythonValue::None => "null".to_owned(),
         PythonValue::Text(_)
         | PythonValue::Int(_)
         | PythonValue::Float(_)
         | PythonValue::Bool(_)
-        | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a text", "the text", 1),
+        | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a ", "the ", 1),
         PythonValue::List(_) | PythonValue::Map(_) => value.show(),
     }
 }

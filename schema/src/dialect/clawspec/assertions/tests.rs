@@ -628,10 +628,10 @@ fn values_of_a_state_file_are_shown_side_by_side_with_their_lines() {
         assert_eq!(
             mismatch.help,
             [
-                "status: expected the text done, found the text ready",
-                "phase: expected the text complete, found the text running",
-                "nested.count: expected the text 1, found a number 1",
-                "nested.none: expected a number 2, found nothing",
+                "status: expected the string done, found the string ready",
+                "phase: expected the string complete, found the string running",
+                "nested.count: expected the string 1, found the number 1",
+                "nested.none: expected the number 2, found null",
             ]
         );
         let places: Vec<(&str, usize)> = found
