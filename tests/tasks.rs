@@ -310,7 +310,7 @@ fn dry_run_says_where_models_are_asked_and_what_it_takes_at_most() {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
     }
     assert!(done.stdout.contains("input and 12,000 output tokens; at most $0."), "{}", done.stdout);
-    assert!(done.stdout.contains(" (as `prices` in `speclens.yaml` says)\n"), "{}", done.stdout);
+    assert!(done.stdout.contains(" (from `prices` in `speclens.yaml`)\n"), "{}", done.stdout);
     assert!(!done.text().contains("xai-secret"), "{done:?}");
     let done = dry(&["--model", "exec:my-agent --quiet"]);
     assert!(done.stdout.contains("exec:my-agent --quiet: 2 attempts; its requests are unknown"), "{done:?}");

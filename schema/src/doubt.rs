@@ -51,7 +51,7 @@ impl Case {
             add(if is_inside { error.at.clone() } else { self.at.clone() }, &error.message);
         }
         if errors.is_empty() {
-            add(self.at.clone(), "correct what `speclens check` says about it");
+            add(self.at.clone(), "correct the problems that `speclens check` reports");
         }
         case
     }

@@ -61,7 +61,7 @@ pub enum PriceSource {
 impl fmt::Display for PriceSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PriceSource::Settings => formatter.write_str("as `prices` in `speclens.yaml` says"),
+            PriceSource::Settings => formatter.write_str("from `prices` in `speclens.yaml`"),
             PriceSource::List => write!(formatter, "list price of {PRICES_OF}"),
         }
     }

@@ -304,7 +304,7 @@ impl Rule for UnknownKey {
     fn words(&self, site: &Site<'_>) -> Words {
         let key = &self.key;
         let words = Words::new(match (&self.meant, self.form) {
-            (Meant::Resolved, _) => format!("`{key}` has no effect beside `argsSchema`"),
+            (Meant::Resolved, _) => format!("`{key}` has no effect with `argsSchema`"),
             (_, Some(form)) => format!("unknown key `{key}` in `{form}`"),
             (_, None) => format!("unknown key `{key}`"),
         });

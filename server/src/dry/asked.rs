@@ -168,7 +168,7 @@ mod tests {
         let of = |source| Known::Price(Quote { price, source });
         assert_eq!(
             spent(bound, of(PriceSource::Settings)),
-            "at most 1,000,000 input and 10,000 output tokens; at most $3.15 (as `prices` in `speclens.yaml` says)"
+            "at most 1,000,000 input and 10,000 output tokens; at most $3.15 (from `prices` in `speclens.yaml`)"
         );
         assert!(spent(bound, of(PriceSource::List)).contains("at most $3.15 (list price of 20"));
         assert!(spent(bound, Known::Unknown).ends_with("; cost unknown"));

@@ -415,8 +415,8 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
         count => parts.push(format!("{count} files under `inputs` in `speclens.yaml`")),
     }
     match parts.is_empty() {
-        true => "Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in \
-                 `speclens.yaml`, so that a change of them makes its recording stale."
+        true => "Inputs: none, because it does not name a file of the workspace. List the files that it reads under \
+            `inputs` in `speclens.yaml`, so that changes to them make its recording stale."
             .to_owned(),
         false => format!(
             "Inputs: {}. Changes to them make its recording stale; changes to other files that it reads do not.",

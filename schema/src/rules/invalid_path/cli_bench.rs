@@ -204,7 +204,7 @@ impl Rule for Script {
             Script::Unusable { path, reason } => Words::new(format!("`{path}` {reason}")),
             Script::Outside(path) => Words::new(format!("`{path}` is outside of the workspace"))
                 .note(ELSEWHERE)
-                .help("move the script beside this file"),
+                .help("move the script to the directory of this file"),
         }
     }
 }

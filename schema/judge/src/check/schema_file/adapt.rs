@@ -74,7 +74,7 @@ impl Adapted {
             let is_denied = *nullable == Value::Bool(false);
             match members.get_mut("type") {
                 None => {
-                    return Err(SchemaError::of(format!("{}: `nullable` needs a `type` beside it", place(at))));
+                    return Err(SchemaError::of(format!("{}: `nullable` needs a `type` next to it", place(at))));
                 }
                 Some(types) => {
                     let mut all: Vec<Value> = match &*types {
