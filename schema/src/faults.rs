@@ -336,7 +336,7 @@ mod tests {
         check(
             "key: @ada says \"hi\"",
             expect![[r#"
-                a text without quotes cannot begin with '@' <- @ada says "hi"
+                an unquoted string cannot begin with `@` <- @ada says "hi"
                 key: '@ada says "hi"'"#]],
         );
     }

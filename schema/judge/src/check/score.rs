@@ -62,7 +62,7 @@ mod tests {
             assert_eq!((score.value, score.reasoning.as_deref()), (value, reasoning), "{text}");
         }
         for (text, part) in [
-            ("5", "no JSON object"),
+            ("5", "not contain a JSON object"),
             ("{score: 5}", "line 1"),
             (r#"{"error": "no route"}"#, "missing"),
             (r#"{"score": true}"#, "not a number"),

@@ -60,7 +60,7 @@ pub struct Pipeline {
     /// Number of stages: the length of the list `stages`.
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
-    /// Expected duration of a run, for documentation only. To check it, write `elapsed <= 30m` under `pipeline_health`.
+    /// Expected duration, for documentation only. To check it, use `pipeline_health`: `elapsed <= 30m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["30m"]))]
     pub estimated_duration: Option<Name>,

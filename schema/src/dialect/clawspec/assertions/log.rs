@@ -40,7 +40,7 @@ pub struct ToolWasCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -277,7 +277,7 @@ pub struct ToolNotCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -340,7 +340,7 @@ pub struct DelegationOccurred {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -432,7 +432,7 @@ pub struct ToolNotPermitted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -492,7 +492,7 @@ pub struct TokenBudget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,

@@ -245,13 +245,13 @@ const ANSWERS: &[(&str, Status, &str)] = &[
     ("{type: tool_was_called, tool: fs.write}", Status::Fail, "Tool not called: fs.write"),
     ("{type: tool_not_called, tool: fs.write}", Status::Pass, ""),
     ("{type: tool_not_called, tool: fs.read}", Status::Fail, "Tool was called: fs.read"),
-    ("{type: tool_not_called, tool: fs.read, log_path: none.log}", Status::Unknown, "no log"),
+    ("{type: tool_not_called, tool: fs.read, log_path: none.log}", Status::Unknown, "does not exist"),
     ("{type: tool_not_called, tool: fs.read, run_id: r9}", Status::Unknown, "r9"),
     ("{type: delegation_occurred, to_agent: copy}", Status::Pass, ""),
     ("{type: delegation_occurred, to_agent: brand}", Status::Fail, "No matching sessions_spawn call"),
     ("{type: tool_not_permitted, allowed_tools: [fs.read, sessions_spawn]}", Status::Pass, ""),
     ("{type: tool_not_permitted, allowed_tools: []}", Status::Fail, "fs.read, sessions_spawn"),
-    ("{type: tool_not_permitted, allowed_tools: [x], log_path: none.log}", Status::Unknown, "no log"),
+    ("{type: tool_not_permitted, allowed_tools: [x], log_path: none.log}", Status::Unknown, "does not exist"),
     ("{type: token_budget, max_total_tokens: 40}", Status::Pass, ""),
     ("{type: token_budget, max_total_tokens: 39}", Status::Fail, "total tokens 40 exceeded budget 39"),
     ("{type: token_budget, max_total_tokens: 39, run_id: r2}", Status::Skip, "unavailable"),
@@ -428,7 +428,7 @@ fn masked_body_is_neither_match_nor_mismatch() {
     check(&claim("****"), &masked, Status::Unknown, "masked");
     check(&claim("*** ok"), &masked, Status::Pass, "");
     check(&claim("sk-1"), &plain, Status::Fail, "sk-1");
-    check(&claim("sk-1"), &masked, Status::Unknown, "could decide");
+    check(&claim("sk-1"), &masked, Status::Unknown, "could change the result");
 }
 
 /// What is cut off or masked could decide: neither absence nor equality can be seen then.
@@ -457,7 +457,7 @@ fn part_of_the_evidence_is_not_enough() {
             "{type: token_budget, max_total_tokens: 40}",
             "{type: artifact_matches_golden, path: golden.md, golden: golden.md}",
         ] {
-            check(assertion, world, Status::Unknown, "could decide");
+            check(assertion, world, Status::Unknown, "could change the result");
         }
     }
     let TraceAnswer::Found(whole) = world().trace else { unreachable!("the trace is there") };
@@ -490,8 +490,8 @@ fn without_a_trace_claims_about_it_are_skipped() {
 fn a_trace_that_does_not_tell_is_no_proof() {
     let silent = |kind| Span { tokens: None, started_us: None, ended_us: None, ..span(kind, "m", 0) };
     let world = World { trace: trace(vec![silent(SpanKind::Llm)]), ..world() };
-    check("{type: per_span_budget, max_tokens: 1}", &world, Status::Unknown, "tokens");
-    check("{type: trace_token_budget, max_input_tokens: 1}", &world, Status::Unknown, "tokens");
+    check("{type: per_span_budget, max_tokens: 1}", &world, Status::Unknown, "token counts");
+    check("{type: trace_token_budget, max_input_tokens: 1}", &world, Status::Unknown, "token counts");
     check("{type: trace_duration, max_ms: 1}", &world, Status::Unknown, "no times");
     check("{type: trace_cost, max_usd: 1}", &world, Status::Warn, "model_pricing");
     check("{type: delegation_path, expected: [a]}", &world, Status::Warn, "no routing data");
@@ -563,7 +563,7 @@ fn tokens_that_a_gateway_tells_in_one_span_count_for_its_questions() {
     let world = World { trace: trace(vec![silent, sum]), ..world() };
     check("{type: trace_token_budget, max_input_tokens: 90}", &world, Status::Pass, "");
     check("{type: trace_token_budget, max_input_tokens: 89}", &world, Status::Fail, "");
-    check("{type: per_span_budget, max_tokens: 500}", &world, Status::Unknown, "tokens");
+    check("{type: per_span_budget, max_tokens: 500}", &world, Status::Unknown, "token counts");
 }
 
 #[test]
@@ -590,7 +590,7 @@ fn answer_of_a_judge_that_is_missing_is_unknown_only_where_it_could_turn_the_res
     let two = "{type: llm_judge, path: out/a.md, rubric: r, consistency: {runs: 3, min_passes: 2}}";
     for (claim, scores, status, message) in [
         (one, vec![failed()], Status::Unknown, "timed out"),
-        (one, vec![garbage()], Status::Unknown, "no JSON object"),
+        (one, vec![garbage()], Status::Unknown, "not contain a JSON object"),
         (one, Vec::new(), Status::Unknown, "less often"),
         (all, vec![score(5.0)], Status::Unknown, "less often"),
         (all, vec![score(5.0), failed(), score(5.0)], Status::Unknown, "timed out"),
@@ -704,7 +704,7 @@ fn waits_are_judged_by_the_times_that_were_recorded() {
     world.files.push(late);
     check("{type: artifact_exists, path: out/late.md, timeout: 3}", &world, Status::Pass, "");
     check("{type: artifact_exists, path: out/late.md, timeout: 2}", &world, Status::Fail, "before timeout");
-    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "4 s only");
+    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "only 4 s");
 }
 
 /// Several matches: the newest one is read, of equals the one with the greatest path.

@@ -152,7 +152,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               +  version: 1
             name: my app 
 
-              = line 1 has it in other letter case:  version: 1
+              = line 1 has it with different case:  version: 1
               = the last command was `cat config.yaml`
             fail /4/output_contains output contains "Created"
               the output of the last command does not contain "Created"
@@ -223,14 +223,14 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 matches in other letter case: `mycli init --name 'my app'`
+              = command 2 matches with different case: `mycli init --name 'my app'`
             fail /2/ran ran `mycli init --nam$`
               none of 3 commands matches `mycli init --nam$`
               - a command that matches `mycli init --nam$`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 is nearest: `mycli init --name 'my app'`
+              = command 2 is closest: `mycli init --name 'my app'`
             fail /3/ran ran `zebra`
               none of 3 commands matches `zebra`
               - a command that matches `zebra`
@@ -243,7 +243,7 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 is nearest: `mycli init --name 'my app'`
+              = command 2 is closest: `mycli init --name 'my app'`
             pass /5/not_ran did not run `sudo`
             fail /6/not_ran did not run `^mycli`
               command 1 matches `^mycli`: `mycli --help`
@@ -291,7 +291,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               + version: 1
             name: my app
 
-              = line 1 has it in other letter case: version: 1
+              = line 1 has it with different case: version: 1
             fail /5/file_contains/path `confg.yaml` contains "a"
               `confg.yaml` does not exist
               - `confg.yaml` exists
@@ -387,7 +387,7 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
               - Hello
               + greeting: hello
 
-              = line 1 has it in other letter case: greeting: hello
+              = line 1 has it with different case: greeting: hello
             fail /8/file_contains/path `new` contains "hello"
               `new` is a directory
               - a file that can be read
@@ -462,7 +462,7 @@ fn exit_code_of_a_verify_command_decides_where_a_signal_or_a_background_process_
         &evidence,
         expect![[r#"
             unknown /0/verify/output_contains verify `check`
-              the command ended while a background process kept its output open, and its further output could change the result
+              the command ended while a background process kept its output open, and what that would still print could decide
         "#]],
     );
     let failed = Ran { exit: Some(Exit { code: Some(2), signal: None }), ..held };

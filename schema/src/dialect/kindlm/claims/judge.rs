@@ -245,7 +245,7 @@ mod tests {
             assert_eq!(reads(text), Ok(expected), "{text}");
         }
         for (text, reason) in [
-            ("I would say 0.5", "no JSON object"),
+            ("I would say 0.5", "not contain a JSON object"),
             ("{score: 1}", "line 1"),
             (r#"{"score": "1", "reasoning": "r"}"#, "`score` is not a number"),
             (r#"{"score": 1.5, "reasoning": "r"}"#, "not between 0 and 1"),
