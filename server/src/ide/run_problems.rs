@@ -6,10 +6,10 @@ use speclens_runner::event::RunResult;
 use speclens_schema::{
     dialect::Dialect,
     document::{Document, NodeRef, Pointer},
-    doubt,
     evidence::Evidence,
     judge::Judged,
     suite::Case,
+    unparsed,
     verdict::{FailureCode, FilePlace, Outcome, Place, Status},
 };
 
@@ -120,7 +120,7 @@ fn of_attempt(
         let base = case.claims.get(*claim).map_or_else(|| case.at.clone(), |claim| claim.at.clone());
         let at = base.join(&verdict.at);
         // Such a part is no claim of the author's, and its label says no more than its outcome.
-        let label = (verdict.kind != doubt::KIND).then_some(verdict.label.as_str());
+        let label = (verdict.kind != unparsed::KIND).then_some(verdict.label.as_str());
         let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
         if matches!(status, Status::Fail | Status::Error) {
             for line in ending {

@@ -1,4 +1,4 @@
-//! What stands in a test and was not understood: it may have been a claim, so that the test cannot pass.
+//! Parts of a test that could not be parsed. Each may have been a claim, so the test cannot pass.
 
 use std::sync::Arc;
 
