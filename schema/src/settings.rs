@@ -109,7 +109,7 @@ pub struct Provider {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:8000/v1"]))]
     pub base_url: Option<Url>,
-    /// *Name* of the environment variable that holds the key, never the key itself.
+    /// Name of the environment variable that holds the key, never the key itself.
     ///
     /// If `base_url` is set without `key_env`, no key is sent.
     #[serde(skip_serializing_if = "Option::is_none")]

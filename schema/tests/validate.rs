@@ -49,14 +49,14 @@ fn a_claim_with_an_unknown_key_vanishes() {
             error[unknown-key]: unknown key `contain`
                 9 |         contain: [a]
                   |         ^^^^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `contains`
               fix: rename it to `contains`
                 "contain" -> "contains"
             error[unknown-key]: unknown key `toolCals`
                10 |       toolCals: []
                   |       ^^^^^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `toolCalls`
               fix: rename it to `toolCalls`
                 "toolCals" -> "toolCalls"
@@ -78,21 +78,21 @@ fn a_key_in_the_wrong_place_is_reported_where_it_belongs() {
             error[unknown-key]: unknown key `contains`
                 8 |     contains: [a]
                   |     ^^^^^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: move it under `expect.output`
               possible fix: turn it into a comment
                 "" -> "# "
             error[unknown-key]: unknown key `contains`
                10 |       contains: [b]
                   |       ^^^^^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: move it under `output`
               fix: move it under `output`
                 "contains: [b]" -> "output:\n        contains: [b]"
             error[unknown-key]: unknown key `tags`
                11 |       tags: [x]
                   |       ^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: move it out of `expect`
               likely fix: move it out of `expect`
                 "      tags: [x]" -> "    tags: [x]"
@@ -404,14 +404,14 @@ fn problems_behind_an_alias_are_reported_at_the_alias() {
             error[unknown-key]: unknown key `outptu`
                 5 |   - { name: t, command: x, expect: &e { outptu: {} } }
                   |                                         ^^^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `output`
               fix: rename it to `output`
                 "outptu" -> "output"
             error[unknown-key]: unknown key `outptu`
                 6 |   - { name: u, command: x, expect: *e }
                   |                                    ^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `output`
         "#]],
     );
@@ -554,7 +554,7 @@ fn what_the_original_drops_or_overwrites() {
             error[unknown-key]: unknown key `argsSchemaResolved`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                                                           ^^^^^^^^^^^^^^^^^^
-              note: KindLM ignores the key, so nothing is checked
+              note: KindLM ignores unknown keys, so nothing is checked
               help: use one of `shouldNotCall`, `argsMatch`, `argsSchema` and `order`, or remove it
             error[unknown-key]: unknown key `<<`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}

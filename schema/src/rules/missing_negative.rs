@@ -132,7 +132,7 @@ impl Rule for Claimed {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has no scenario that is tagged `negative`")
+        Words::new("the contract has no scenario tagged `negative`")
     }
 }
 
@@ -146,6 +146,6 @@ impl Rule for Unclaimed {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has a scenario that is tagged `negative`").help("write `negative: true`")
+        Words::new("the contract has a scenario tagged `negative`").help("write `negative: true`")
     }
 }

@@ -329,7 +329,7 @@ impl Rule for UnknownKey {
 
 /// What happens because of an unknown key that was to be an assertion.
 fn ignored_by(dialect: Dialect) -> String {
-    format!("{} ignores the key, so nothing is checked", dialect.program())
+    format!("{} ignores unknown keys, so nothing is checked", dialect.program())
 }
 
 /// Whether the key of a mapping is written there, and not where an alias or a merge leads.

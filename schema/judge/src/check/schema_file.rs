@@ -87,7 +87,7 @@ impl UserSchema {
             SchemaError { message, is_json: false }
         })?;
         if !schema.is_object() {
-            return Err(SchemaError::of("a file with a JSON Schema must hold an object"));
+            return Err(SchemaError::of("a JSON Schema file must contain an object"));
         }
         UserSchema::compile(&schema)
     }
@@ -97,9 +97,8 @@ impl UserSchema {
     pub fn compile(schema: &Value) -> Result<UserSchema, SchemaError> {
         let draft = match schema.get("$schema") {
             None => Draft::Draft7,
-            Some(Value::String(named)) => draft(named).ok_or_else(|| {
-                SchemaError::of(format!("its `$schema` names no draft that is known here: `{}`", shortened(named, 100)))
-            })?,
+            Some(Value::String(named)) => draft(named)
+                .ok_or_else(|| SchemaError::of(format!("unknown draft in `$schema`: `{}`", shortened(named, 100))))?,
             Some(_) => return Err(SchemaError::of("its `$schema` must be a string")),
         };
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
@@ -321,7 +320,7 @@ mod tests {
         check(newer.clone(), json!(["x"]), &[r#"data/0: "x" is not of type "integer""#]);
         newer["$schema"] = json!("http://json-schema.org/draft-07/schema#");
         check(newer, json!(["x"]), &[]);
-        check_refused(json!({"$schema": "https://example.com/mine"}), "names no draft");
+        check_refused(json!({"$schema": "https://example.com/mine"}), "unknown draft");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::words::{Defines, Name, Stages};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PipelineContract {
-    /// Version of the format: the string `"1.0"`, in quotes.
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Name, skill and trigger of the pipeline.
@@ -57,7 +57,7 @@ pub struct Pipeline {
     /// Slash command that starts the pipeline.
     #[schemars(extend("examples" = ["/send-newsletter"]))]
     pub trigger: Name,
-    /// Number of stages: the length of the list `stages`.
+    /// Number of stages, which is the length of the list `stages`.
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
     /// Expected duration, for documentation only. To check it, use `pipeline_health`: `elapsed <= 30m`.

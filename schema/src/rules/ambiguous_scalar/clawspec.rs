@@ -54,7 +54,7 @@ fn meaning(spot: &Spot<'_>) -> Option<String> {
         Some(Scalar::Int(value)) => Some(format!("the number {value}")),
         Some(Scalar::Float(value)) => Some(format!("the number {value}")),
         Some(Scalar::Timestamp) => Some("a date".to_owned()),
-        Some(Scalar::Text) => Some("text".to_owned()),
+        Some(Scalar::Text) => Some("a string".to_owned()),
         Some(Scalar::Null) | None => None,
     }
 }

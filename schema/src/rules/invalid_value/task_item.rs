@@ -92,7 +92,7 @@ impl Rule for NotATask {
             (format!("`{SCHEME}` needs a path"), format!("add a path, such as `{SCHEME}tasks/*.yaml`"))
         } else {
             let message = format!("expected a task or a file, found the string `{text}`");
-            (message, format!("write a file as `{SCHEME}…`"))
+            (message, format!("write the path as `{SCHEME}…`"))
         };
         let fix = with_scheme(site.root, text).filter(|_| !is_task_file);
         Words { message, ..words }.help(help).mend(fix)

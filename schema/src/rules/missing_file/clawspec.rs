@@ -243,14 +243,14 @@ impl Rule for NoTarget {
                     .help(format!("name the directory that contains `{definition}`"));
             }
             Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
-            Found::Nothing => Words::new(format!("`{key}` does not exist: `{wanted}`")),
+            Found::Nothing => Words::new(format!("`{wanted}` in `{key}` does not exist")),
         };
         let spot = site.spot();
         let to_here = here.as_deref().and_then(|here| change_to(spot.as_ref()?, key, here, true));
         let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
         let to_near = near.as_deref().and_then(|near| instead(site, near)).filter(|fix| !is_said(fix));
         let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
-        words.note("ClawSpec runs nothing of this target").fix(to_here).fix(to_near).fix(creation.clone())
+        words.note("ClawSpec does not run this target").fix(to_here).fix(to_near).fix(creation.clone())
     }
 }
 

@@ -132,7 +132,7 @@ impl Rule for ForeignLetter {
         let ForeignLetter { written, name, meant } = self;
         let help = format!("replace it with {meant}");
         let edits = site.spot().filter(|_| *written == '\u{a0}').and_then(|spot| spaced(&spot));
-        Words::new(format!("{name} (U+{:04X}) in a value that is compared", u32::from(*written)))
+        Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written)))
             .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }

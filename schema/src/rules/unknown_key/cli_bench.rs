@@ -21,7 +21,7 @@ const ASSERT: &str = "assert";
 const TASK: [&str; 3] = ["id", "intent", ASSERT];
 
 /// What happens because of an unknown key in an assertion.
-const UNCHECKED: &str = "cli-bench ignores the key, so nothing is checked";
+const UNCHECKED: &str = "cli-bench ignores unknown keys, so nothing is checked";
 
 /// The way to check what no assertion does.
 const BY_COMMAND: &str = "use `verify` with a command that checks it";

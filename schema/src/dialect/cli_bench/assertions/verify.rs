@@ -34,7 +34,7 @@ use crate::{
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
 pub struct Verify {
-    /// The shell command.
+    /// Shell command to run.
     #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,

@@ -297,7 +297,7 @@ impl Rule for Impossible {
                 Words::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
                     .help("name the file that has the keys")
             }
-            Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found: lists have no keys"))
+            Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found, because lists have no keys"))
                 .help("name keys of mappings, as `a.b`"),
             Impossible::TwoStatuses { field, status } => {
                 Words::new(format!("`status` cannot be `{field}` here and `{status}` in `expected_status`"))
@@ -321,13 +321,13 @@ impl Rule for Impossible {
                     .help("use `sections` for its headings")
             }
             Impossible::FieldOfList => {
-                Words::new("this key is never found: lists have no keys").help("name keys of mappings, as `a.b`")
+                Words::new("this key is never found, because lists have no keys").help("name keys of mappings, as `a.b`")
             }
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which looks for keys";
                 let sections = site.at.parent().and_then(|at| Spot::root(site.root).at(&at)).filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
-                Words::new(format!("`{name}` is never found: a dotted name is not a line of a `.{ending}` file"))
+                Words::new(format!("`{name}` is never found, because a line of a `.{ending}` file does not have a dotted name"))
                     .help(help)
                     .fix(edits.map(|edits| Fix::guess(help, edits)))
             }
