@@ -143,7 +143,7 @@ fn perform(place: &Place, case: &Value) -> (Option<i32>, Value) {
     (done.code, Value::deserialize(&mut input).unwrap())
 }
 
-/// The attempt in the report that a unit of the original stands for.
+/// Returns the attempt in the report that a unit of the original stands for.
 fn attempt(suite: &Value, unit: &Value) -> Value {
     let cases = suite["cases"].as_array().into_iter().flatten();
     let runs = cases.filter(|case| case["name"] == unit["test"]).flat_map(|case| case["runs"].as_array().unwrap());

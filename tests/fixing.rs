@@ -154,7 +154,7 @@ fn a_diff_shows_what_would_be_fixed() {
     assert_eq!(place.read("kindlm.yaml"), WRONG);
 }
 
-/// Other programs get every cure: what it is called, whether it is sure, and what it changes where.
+/// Other programs get every fix: what it is called, whether it is sure, and what it changes where.
 #[test]
 fn the_report_for_programs_lists_the_cures() {
     let place = Place::empty();
@@ -292,7 +292,7 @@ fn what_is_in_the_way_of_the_new_text_is_left_alone() {
     assert_eq!(names.len(), 2, "{names:?}");
 }
 
-/// What is promised is what is done, also where one cure brings another with it.
+/// What is promised is what is done, also where one fix brings another with it.
 #[test]
 fn the_count_of_what_can_be_fixed_is_exact() {
     // A rename brings a number in quotes to light.

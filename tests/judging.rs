@@ -2,7 +2,7 @@
 
 use crate::{loopback::Loopback, support::Place};
 
-/// A suite whose output a server on this machine judges.
+/// Returns a suite whose output a server on this machine judges.
 fn judged(server: &str, command: &str, judge: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\nproviders: {{ollama: {{baseUrl: \"{server}\"}}}}\nmodels: [{{id: local, \

@@ -6,7 +6,7 @@ const GOOD: &str = "{output: {contains: [hello]}}";
 const TASKS: &str = "- id: a\n  intent: Say hello.\n  assert:\n    - exit_code: 0\n";
 const SCENARIOS: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios: []\n";
 
-/// The files that `check` tells about, in its order.
+/// Returns the files that `check` tells about, in its order.
 fn checked(place: &Place, arguments: &[&str]) -> Vec<(String, String)> {
     let done = place.run(&[&["check", "--format", "json"], arguments].concat());
     let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
@@ -47,7 +47,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     ];
     let expected = expected.map(|(path, dialect)| (path.to_owned(), dialect.to_owned()));
     assert_eq!(found, expected);
-    // Nobody runs what is a suite by its content alone, unless it is named; that it was left out is said.
+    // Nobody runs what is a suite by its content alone, unless it is named; that it was omitted is said.
     for command in ["run", "list"] {
         let done = place.run(&[command]);
         assert!(done.stderr.contains("agent.yaml reads like a KindLM suite"), "{done:?}");

@@ -129,7 +129,7 @@ fn failing_fast_leaves_the_rest() {
 }
 
 #[test]
-fn failing_fast_leaves_the_rest_also_behind_a_test_that_timed_out() {
+fn failing_fast_leaves_the_rest_also_after_a_test_that_timed_out() {
     let place = Place::empty();
     let next = "  - {name: next, command: touch ../next, expect: {output: {maxLength: 9}}}\ndefaults: {concurrency: 1, timeoutMs: 1000}\n";
     place.write("a/kindlm.yaml", format!("{}{next}", suite("sleep 60", "{output: {maxLength: 9}}")));

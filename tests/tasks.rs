@@ -20,7 +20,7 @@ const ASSERTIONS: [&str; 10] = [
     "verify",
 ];
 
-/// A suite with two tasks and scripts that play `good` and `bad`.
+/// Returns a suite with two tasks and scripts that play `good` and `bad`.
 fn two_models(more: &str) -> Place {
     let place = Place::empty();
     place.write(
@@ -397,7 +397,7 @@ fn control_sequences_of_programs_models_and_file_names_reach_no_report() {
     }
 }
 
-/// A suite with a script that passes and a task file, whose item has these lines more.
+/// Returns a suite with a script that passes and a task file, whose item has these lines more.
 fn with_task_file(more: &str) -> Place {
     let place = Place::empty();
     place.write("cli-bench.yaml", "cli: sh\nproviders: [scripted/good]\ntasks:\n- file://tasks.yaml\n");

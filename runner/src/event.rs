@@ -1,5 +1,4 @@
-//! The events of a run while it goes on. One stream feeds every reporter, the language server and the
-//! progress bar.
+//! The events of a run while it continues. One stream feeds every reporter, the language server and the progress bar.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -30,7 +29,7 @@ pub enum Event {
     AttemptStarted {
         /// The case.
         case: usize,
-        /// Who acts.
+        /// The subject that acts.
         subject: Subject,
         /// Which repetition, from 0.
         repeat: u32,
@@ -44,7 +43,7 @@ pub enum Event {
     TurnStarted {
         /// The case.
         case: usize,
-        /// Who acts.
+        /// The subject that acts.
         subject: Subject,
         /// Which repetition, from 0.
         repeat: u32,
@@ -72,7 +71,7 @@ pub enum Event {
 /// What came of one attempt.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// Who acted.
+    /// The subject that acted.
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
@@ -99,7 +98,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// An attempt that came to this end and left nothing behind.
+    /// Returns an attempt that came to this end and left nothing behind.
     pub fn of(subject: &Subject, repeat: u32, status: Status) -> RunResult {
         RunResult {
             subject: subject.clone(),
@@ -145,19 +144,19 @@ pub struct Judges {
 }
 
 impl RunResult {
-    /// Returns whether the attempt was left out on purpose: that says nothing about the test.
+    /// Returns whether the attempt was omitted on purpose: that says nothing about the test.
     pub fn is_left_out(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind.is_by_choice())
     }
 
-    /// Returns whether it was left out because it could not have changed the answer of a gate.
+    /// Returns whether it was omitted because it could not have changed the answer of a gate.
     pub fn is_decided(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Decided)
     }
 }
 
 impl Figures {
-    /// The figures of what was observed.
+    /// Returns the figures of what was observed.
     pub fn of(evidence: &Evidence) -> Figures {
         Figures {
             duration_ms: evidence.duration_ms,
@@ -185,7 +184,7 @@ impl Judges {
     }
 }
 
-/// Evidence that is at hand, or on disk: that of a whole run may not fit into memory.
+/// Evidence that is available, or on disk: that of a whole run may not fit into memory.
 #[derive(Clone, Debug, Default)]
 pub enum Held {
     /// There is none.
@@ -211,7 +210,7 @@ pub struct OnDisk {
 }
 
 impl Held {
-    /// The evidence; `None` where there is none, or its recording is gone.
+    /// Returns the evidence; `None` where there is none, or its recording is gone.
     pub fn get(&self) -> Option<Arc<Evidence>> {
         match self {
             Held::Nowhere => None,
@@ -273,7 +272,7 @@ pub enum AbsenceKind {
 }
 
 impl AbsenceKind {
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => "timed-out",
@@ -299,12 +298,12 @@ impl AbsenceKind {
         }
     }
 
-    /// Every kind, in the order of the reference.
+    /// Returns every kind, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
         std::iter::successors(Some(AbsenceKind::Broke(RunErrorKind::TimedOut)), |kind| kind.next())
     }
 
-    /// Returns the kind behind this one in the list: the compiler asks for the place of a new one.
+    /// Returns the kind after this one in the list: the compiler asks for the place of a new one.
     fn next(self) -> Option<AbsenceKind> {
         Some(match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => AbsenceKind::Broke(RunErrorKind::Spawn),
@@ -388,7 +387,7 @@ impl AbsenceKind {
         }
     }
 
-    /// What an attempt without verdicts amounts to.
+    /// Returns what an attempt without verdicts amounts to.
     pub fn status(self) -> Status {
         match self {
             AbsenceKind::Broke(kind) => kind.status(),
@@ -397,7 +396,7 @@ impl AbsenceKind {
         }
     }
 
-    /// Returns whether the attempt was left out on purpose: that says nothing about the test.
+    /// Returns whether the attempt was omitted on purpose: that says nothing about the test.
     pub fn is_by_choice(self) -> bool {
         match self {
             AbsenceKind::FailedFast | AbsenceKind::Decided => true,

@@ -69,7 +69,7 @@ pub struct Seen {
 }
 
 impl View {
-    /// The view of the place where an action is, or was, performed.
+    /// Returns the view of the place where an action is, or was, performed.
     pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, inquiry: Inquiry) -> View {
         View {
             inquiry,
@@ -101,9 +101,9 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
     }
 }
 
-/// Observes the needs of a case. Commands may change what is observed behind them, so each of them runs when all that comes
-/// before it was observed, and before all that comes behind it; what is between two of them is observed at once. Judges
-/// are asked about what was seen, so each of them is asked behind all that, one after the other.
+/// Observes the needs of a case. Commands may change what is observed after them, so each of them runs when all that
+/// comes before it was observed, and before all that comes after it; what is between two of them is observed at once.
+/// Judges are asked about what was seen, so each of them is asked after all that, one after the other.
 pub async fn all(needs: Vec<Need>, view: &View) -> Seen {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
     let mut seen = Seen::default();
@@ -128,7 +128,7 @@ pub async fn all(needs: Vec<Need>, view: &View) -> Seen {
     seen
 }
 
-/// The parts of what may be observed together: all that is seen, then each question to a judge.
+/// Returns the parts of what may be observed together: all that is seen, then each question to a judge.
 fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
     let (questions, seen): (Vec<Need>, Vec<Need>) =
         together.iter().cloned().partition(|need| matches!(need, Need::Scores(_)));

@@ -38,7 +38,8 @@ impl Check for NotUnderstood {
 }
 
 impl Case {
-    /// The same case, which cannot pass because of these errors; without any, because it could not be read as a whole.
+    /// Returns the same case, which cannot pass because of these errors; without any, because it could not be read as a
+    /// whole.
     pub(crate) fn doubted(&self, errors: &[&Problem]) -> Case {
         let mut case = Case { intact: false, ..self.clone() };
         let mut add = |at: Pointer, message: &str| {

@@ -1,4 +1,4 @@
-//! Reading a file as text, whatever it is: bounded, and with a problem for what is no text.
+//! Reading a file as text, whatever it is: bounded, and with a problem for what is not a text.
 
 use std::{
     fs,
@@ -26,15 +26,15 @@ pub fn beginning(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A walk over everything in a directory that version control does not ignore.
+/// Returns a walk over everything in a directory that version control does not ignore.
 pub fn walk(directory: &Path) -> WalkBuilder {
     let mut walk = WalkBuilder::new(directory);
     walk.require_git(false).sort_by_file_path(Ord::cmp);
     walk
 }
 
-/// A walk over everything in a directory but what `.ignore` leaves out. Names that begin with a dot count where they are
-/// wanted.
+/// Returns a walk over everything in a directory but what `.ignore` omits. Names that begin with a dot count where they
+/// are wanted.
 pub fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
     let mut walk = walk(directory);
     walk.git_ignore(false).git_global(false).git_exclude(false).hidden(!with_hidden);

@@ -87,14 +87,14 @@ fn store() -> Option<PathBuf> {
     Some(state_directory()?.join("trusted-folders"))
 }
 
-/// Where the program keeps what belongs to the person.
+/// Returns where the program keeps what belongs to the person.
 pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("speclens"))
 }
 
-/// The identity of this machine, where the state directory can hold one.
+/// Returns the identity of this machine, where the state directory can hold one.
 pub(crate) fn machine() -> Option<Machine> {
     static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
     MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()

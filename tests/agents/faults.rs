@@ -18,7 +18,7 @@ use crate::{
     support::{Done, Place},
 };
 
-/// The error of the only attempt.
+/// Returns the error of the only attempt.
 fn error(report: &Value) -> (&str, &str) {
     let error = &report["suites"][0]["cases"][0]["runs"][0]["error"];
     (error["kind"].as_str().unwrap_or_default(), error["message"].as_str().unwrap_or_default())

@@ -6,7 +6,7 @@ use super::workspace;
 
 const ANY: &str = "{name: any, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}]}";
 
-/// What is said of a run at a gateway that answers this.
+/// Returns what is said of a run at a gateway that answers this.
 fn said(answer: impl Fn() -> Answer + Send + 'static, options: &[&str]) -> (Option<i32>, String) {
     let gateway = Loopback::acting(move |_| answer());
     let place = workspace(&gateway.url(), &[ANY]);

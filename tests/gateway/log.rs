@@ -1,4 +1,4 @@
-//! What is claimed of the gateway's log, which is written while the run goes on.
+//! What is claimed of the gateway log, which is written while the run continues.
 
 use std::{
     fs::{self, OpenOptions},
@@ -32,15 +32,15 @@ fn append(path: &PathBuf, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// The verdicts of the only attempt, as words.
+/// Returns the verdicts of the only attempt, as words.
 fn outcomes(report: &Value) -> Vec<&str> {
     let attempts = attempts(report);
     let verdicts = attempts[0].1["verdicts"].as_array().unwrap().iter();
     verdicts.map(|verdict| verdict["outcome"].as_str().unwrap()).collect()
 }
 
-/// A workspace in which the gateway writes these lines when it is asked to start something, and answers that it has begun, or
-/// that the run is over.
+/// Returns a workspace in which the gateway writes these lines when it is asked to start something, and answers that it
+/// has begun, or that the run is over.
 fn logging(lines: String, answer: fn(&str) -> Answer, run: &'static str, then: &str) -> (Place, Loopback) {
     let place = Place::empty();
     let log = place.path().join("logs/gw-2026-05-14.log");

@@ -33,7 +33,7 @@ fn dry_run_checks_preconditions_and_says_what_would_be_sent_to_whom() {
 }
 
 #[test]
-fn what_is_there_is_judged_anew_without_starting_anything() {
+fn what_is_there_is_judged_again_without_starting_anything() {
     let place = Place::empty();
     let gateway = Loopback::acting(writing(place.path().join("out.md"), "# Body\n"));
     place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{accepted, attempts, over, skill, statuses, workspace};
 
-/// What ended the act, by the newest recording.
+/// Returns what ended the act, by the newest recording.
 fn ended(place: &Place) -> Value {
     let recording = fs::read_to_string(place.recordings().last().unwrap()).unwrap();
     let recording: Value = serde_json::from_str(&recording).unwrap();
@@ -126,7 +126,7 @@ fn equal_names_in_two_targets_are_two_scenarios() {
     assert_eq!((code, found), (Some(1), both), "{report:#}");
 }
 
-/// A gateway that says when it was asked, and answers when it is told to.
+/// Returns a gateway that says when it was asked, and answers when it is told to.
 fn held() -> (Loopback, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (asked, was_asked) = mpsc::channel();
     let (go, may_go) = mpsc::channel::<()>();
@@ -152,7 +152,7 @@ fn until_it_waits(child: &mut std::process::Child) {
 }
 
 #[test]
-fn runs_of_one_workspace_wait_for_each_other_and_a_killed_one_holds_up_nobody() {
+fn runs_of_one_workspace_wait_for_each_other_and_a_killed_one_blocks_nothing() {
     let (gateway, was_asked, go) = held();
     let place = workspace(&gateway.url(), &[ANY]);
     let first = begin(place.program(&["run"]));

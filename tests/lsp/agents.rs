@@ -1,4 +1,4 @@
-//! Agents and tools as names: known by directories, by other specs, by the gateway's log, and by the test around them.
+//! Agents and tools as names: known by directories, by other specs, by the gateway log, and by the test around them.
 
 use serde_json::{Value, json};
 

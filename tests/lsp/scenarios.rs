@@ -144,7 +144,7 @@ fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them(
     }
 }
 
-/// The contract with something that must hold before the scenario starts, in three styles of writing.
+/// Returns the contract with something that must hold before the scenario starts, in three styles of writing.
 fn with_preconditions() -> impl Iterator<Item = String> {
     let given =
         "    given:\n      - type: file_present\n        path: in.md\n      - type: gateway_healthy\n    when:\n";
@@ -220,7 +220,7 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
     }
 }
 
-/// A workspace whose gateway is played by a script, which logs, calls a tool and a model, and writes.
+/// Returns a workspace whose gateway is played by a script, which logs, calls a tool and a model, and writes.
 fn scripted(then: &str) -> [(&'static str, String); 5] {
     let [settings, skill, (name, contract)] = files("http://127.0.0.1:1", |text| text.to_owned());
     let (head, _) = contract.split_once("    then:\n").unwrap();

@@ -55,12 +55,12 @@ fn titles_until(client: &mut Client, fits: impl Fn(&[String]) -> bool) -> Vec<St
     }
 }
 
-/// What hover says about the run at a word of the suite, without the link to the reference.
+/// Returns what hover says about the run at a word of the suite, without the link to the reference.
 fn hover(client: &mut Client, text: &str, word: &str) -> String {
     hover_in(client, "cli-bench.yaml", text, word).expect("something about the run")
 }
 
-/// The same for any file.
+/// Returns the same for any file.
 pub(crate) fn hover_in(client: &mut Client, name: &str, text: &str, word: &str) -> Option<String> {
     let before = &text[..text.find(word).unwrap()];
     let line = before.matches('\n').count();
@@ -220,7 +220,8 @@ fn client_that_asks_for_models_itself_gets_the_choices() {
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
-/// A suite that takes the analysis, which is of one document at a time, much longer than any answer about a small one.
+/// Returns a suite that takes the analysis, which is of one document at a time, much longer than any answer about a
+/// small one.
 fn many() -> String {
     let tests: String =
         (0..20_000).map(|number| format!("  - {{name: t{number}, command: echo {number}}}\n")).collect();

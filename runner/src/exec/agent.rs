@@ -65,9 +65,9 @@ pub struct Surroundings<'a> {
     pub version: &'a Version,
     /// Ends the act early.
     pub cancel: &'a CancellationToken,
-    /// Who is told what an attempt waits for.
+    /// Receives what an attempt waits for.
     pub tell: &'a (dyn Fn(String) + Sync),
-    /// Who is told which answer of the model is awaited, counted from 1.
+    /// Receives which answer of the model is awaited, counted from 1.
     pub turn: &'a (dyn Fn(u32) + Sync),
 }
 
@@ -152,7 +152,7 @@ struct Acted {
     version: Option<String>,
 }
 
-/// What happens in the directory of the task.
+/// Returns what happens in the directory of the task.
 async fn act(
     action: &AgentAction,
     actor: Actor<'_>,

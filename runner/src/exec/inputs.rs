@@ -66,7 +66,7 @@ impl Inputs {
         inputs
     }
 
-    /// The files that the recording is found by, and what its reader should know about them.
+    /// Returns the files that the recording is found by, and what its reader should know about them.
     pub fn after(self) -> (Digests, Vec<String>) {
         let (inputs, mut notes) = match &self.act {
             Act::Command(script) => self.after_command(script),

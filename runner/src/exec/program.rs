@@ -48,7 +48,7 @@ pub struct Work<'a> {
     /// What differs in the environment of its commands from that of this program. What is removed there, the agent itself
     /// keeps.
     pub environment: &'a Environment,
-    /// How long it may take.
+    /// Maximum duration.
     pub timeout: Duration,
     /// Maximum number of bytes kept of each stream.
     pub limit: usize,
@@ -128,7 +128,7 @@ impl Worked {
     }
 }
 
-/// The environment of the program: the shells that record come first.
+/// Returns the environment of the program: the shells that record come first.
 fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = work.environment.set.clone();
     let without: Vec<&str> = work.environment.removed.iter().map(String::as_str).collect();
@@ -142,7 +142,8 @@ fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     Environment { set, removed }
 }
 
-/// Why a program that ended did not do its work, if it says so: an agent that failed tells nothing about what it works with.
+/// Returns why a program that ended did not do its work, if it says so: an agent that failed tells nothing about what
+/// it works with.
 fn failure(ran: &Ran) -> Option<RunError> {
     let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
     let end = end_of(ran);

@@ -40,7 +40,7 @@ struct Act<'a> {
 }
 
 impl Act<'_> {
-    /// How long the whole act may take.
+    /// Maximum duration of the whole act.
     fn limit(&self) -> Duration {
         Duration::from_millis(self.action.timeout_ms)
     }
@@ -58,7 +58,7 @@ struct Came {
     notes: Vec<String>,
 }
 
-/// What is known of a run that was started elsewhere, before it is looked at what it left.
+/// Returns what is known of a run that was started elsewhere, before it is looked at what it left.
 pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
     let context = match world.gateway {
         Some(gateway) => values::ended(context, None, gateway, world.clock, world.directory),
@@ -121,7 +121,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
         TriggerKind::Agent => program::start(act, &mut watch).await,
         TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
-    // What the script of a gateway could not do is nobody else's failure.
+    // What the script of a gateway could not do is no one else's failure.
     let fault = act.gateway.player().and_then(|player| player.faults().into_iter().next());
     if let (Some(message), None) = (fault, &evidence.error) {
         evidence.error = Some(RunError { kind: RunErrorKind::Script, message });

@@ -50,7 +50,7 @@ pub(super) struct Asked<'a> {
     pub(super) host: &'a str,
     /// The variable whose key was sent.
     pub(super) variable: Option<&'a str>,
-    /// How long an answer may take.
+    /// Maximum duration of an answer.
     pub(super) deadline: Duration,
     /// How often the request was made again.
     pub(super) retries: u32,
@@ -116,7 +116,7 @@ impl Failure {
         Failure::Cut(in_line(&innermost(&error.without_url())))
     }
 
-    /// What decides whether the request is made again.
+    /// Returns what decides whether the request is made again.
     pub(super) fn failed(&self) -> Failed {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
@@ -212,7 +212,7 @@ fn of_status(
     }
 }
 
-/// What a provider says is wrong: each has another place for it.
+/// Returns what a provider says is wrong: each has another place for it.
 fn words(body: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
     // Gemini's compatible address answers with a list of one.
@@ -225,12 +225,12 @@ fn words(body: &str) -> String {
     }
 }
 
-/// The first words of a text, in one line.
+/// Returns the first words of a text, in one line.
 fn in_line(text: &str) -> String {
     shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
 }
 
-/// The first cause: what is around it only says where it happened.
+/// Returns the first cause: what is around it only says where it happened.
 fn innermost(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {

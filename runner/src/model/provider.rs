@@ -126,7 +126,7 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
     }
 }
 
-/// The provider and the model that an id names.
+/// Returns the provider and the model that an id names.
 fn split(id: &str) -> Result<(&str, &str), RunError> {
     let parts = id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
     parts.ok_or_else(|| broken(format!("`{id}` is not a valid model id; write `provider/model`")))
@@ -181,7 +181,7 @@ impl EntryFault {
         described("any", entry, built_in(name)).err()
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn help(&self) -> &'static str {
         match self {
             EntryFault::NoAddress => "give it a `base_url`",
@@ -203,7 +203,7 @@ impl EntryFault {
         }
     }
 
-    /// What is wrong, where the address is the value of this key.
+    /// Returns what is wrong, where the address is the value of this key.
     fn sentence(&self, key: &str) -> String {
         match self {
             EntryFault::NoAddress => format!("missing `{key}`, because no built-in provider has this name"),
@@ -225,7 +225,7 @@ fn built_in(name: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.iter().find(|known| known.names.contains(&name))
 }
 
-/// A target as an entry of the settings describes it.
+/// Returns a target as an entry of the settings describes it.
 fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, EntryFault> {
     let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);
     let adapter = match (api, built_in) {

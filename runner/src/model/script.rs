@@ -167,7 +167,7 @@ impl Scripted {
         error(kind, format!("{}:{line} plays {what}", self.name))
     }
 
-    /// A turn, for people.
+    /// Returns a turn, for people.
     fn place(&self, played: &Played<'_>) -> String {
         let owner = played.test.map_or_else(|| "`default`".to_owned(), |test| format!("`{test}`"));
         format!("{}:{}: turn {} of {owner}", self.name, played.turn.number, played.number)
@@ -185,13 +185,13 @@ impl Model for Scripted {
     }
 }
 
-/// What came back in place of what was expected.
+/// What came back instead of what was expected.
 struct Unmet {
     expected: String,
     found: String,
 }
 
-/// The first part of an expectation that does not hold.
+/// Returns the first part of an expectation that does not hold.
 fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unmet> {
     let Some(result) = result else {
         return Some(Unmet { expected: "a result".to_owned(), found: "none".to_owned() });

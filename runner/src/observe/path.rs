@@ -21,7 +21,7 @@ pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<An
     })
 }
 
-/// What is at a path, links followed; of a file, as many bytes as wanted.
+/// Returns what is at a path, links followed; of a file, as many bytes as wanted.
 fn state(path: &Path, limit: Option<usize>) -> io::Result<PathState> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,

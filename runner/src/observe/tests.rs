@@ -55,7 +55,7 @@ async fn answer(need: &Need, view: &View) -> Answer {
     observe(need, view).await.unwrap()
 }
 
-/// A question about files, without waiting.
+/// Returns a question about files, without waiting.
 fn files_at(pattern: &str) -> FilesNeed {
     FilesNeed { pattern: pattern.to_owned(), wildcards: true, ..FilesNeed::default() }
 }
@@ -67,7 +67,7 @@ async fn files(need: FilesNeed, view: &View) -> FilesAnswer {
     }
 }
 
-/// The text of a file, and whether it is cut.
+/// Returns the text of a file, and whether it is cut.
 fn text(content: Option<&Content>) -> (&str, bool) {
     match content {
         Some(Content::Text(capture)) => (&capture.text, capture.cut),

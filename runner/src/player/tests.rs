@@ -77,7 +77,7 @@ async fn request(base_url: &str, method: &str, path: &str, body: &str) -> (u16, 
     (head[9..12].parse().unwrap(), body.to_owned())
 }
 
-/// A receiver of traces: it tells what it was sent, each with its path.
+/// Returns a receiver of traces: it tells what it was sent, each with its path.
 async fn receiver() -> (String, mpsc::UnboundedReceiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -112,7 +112,7 @@ async fn receiver() -> (String, mpsc::UnboundedReceiver<(String, Value)>) {
     (address, receiver)
 }
 
-/// Each span with the name of its parent and its error.
+/// Returns each span with the name of its parent and its error.
 fn outline(sent: &Value) -> Vec<(String, Option<String>, Option<String>)> {
     let spans = sent["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
     let name =

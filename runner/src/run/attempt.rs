@@ -44,7 +44,7 @@ struct Begun {
 struct Elsewhere {
     /// By what it is known.
     identity: Identity,
-    /// What ended it, where another attempt saw its end, or the gateway's log says so.
+    /// What ended it, where another attempt saw its end, or the gateway log says so.
     ended: Option<Ended>,
 }
 
@@ -145,7 +145,7 @@ impl Run {
                 return Ok(self.asked(case, unit).absent(kind, "cancelled while waiting for another run"));
             }
         };
-        // What was waited for is no part of the attempt.
+        // What was waited for is not a part of the attempt.
         let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
         let begun = self.begun(case, unit, only).await?;
@@ -278,7 +278,7 @@ impl Run {
         }
     }
 
-    /// The circumstances of an attempt that begins now.
+    /// Returns the circumstances of an attempt that begins now.
     async fn begun(
         self: &Arc<Self>,
         case: &Arc<Case>,
@@ -431,7 +431,7 @@ impl Run {
         }
     }
 
-    /// Replaces what was found of attempts that a run of the whole suite leaves out, by what is known of all of them.
+    /// Replaces what was found of attempts that a run of the whole suite omits, by what is known of all of them.
     /// `results` are those of `units`, some of all.
     pub(super) async fn without_spare(
         self: &Arc<Self>,
@@ -471,7 +471,7 @@ impl Run {
         Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
     }
 
-    /// What claims do, and masking, may take a while or go wrong: they have threads of their own.
+    /// Returns what claims do, and masking, may take a while or go wrong: they have threads of their own.
     pub(super) async fn blocking<A: Send + 'static>(
         &self,
         case: &Case,

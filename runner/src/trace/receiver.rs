@@ -35,7 +35,7 @@ use super::store::Store;
 /// Maximum number of bytes of one request, as sent and unpacked. The collector of OpenTelemetry has the same limit.
 pub const MAX_REQUEST: usize = 20 * 1024 * 1024;
 
-/// How long a request may take to arrive.
+/// Maximum duration of a request to arrive.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
 /// Maximum number of connections at the same time.
@@ -91,12 +91,12 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Where it listens.
+    /// Returns where it listens.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What was received.
+    /// Returns what was received.
     pub(super) fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -160,7 +160,7 @@ impl Signal {
         }
     }
 
-    /// The name of the field that tells how many were not taken.
+    /// Returns the name of the field that tells how many were not taken.
     fn rejected(self) -> &'static str {
         match self {
             Signal::Traces => "rejectedSpans",
@@ -323,7 +323,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
     }
 }
 
-/// The answer to a request that was taken, but for so much of it.
+/// Returns the answer to a request that was taken, except for so much of it.
 fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
     let reason = "this run exported more than is kept";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {

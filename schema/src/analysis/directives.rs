@@ -96,7 +96,7 @@ fn slipped(document: &Document, file: SpecFile, directive: &Directive, slip: &Sl
     }
 }
 
-/// What is wrong with a comment that says the kind of file, and is written as it is to be.
+/// Returns what is wrong with a comment that says the kind of file, and is written as it is to be.
 fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option<Problem> {
     let (word, range) = directive.words.first()?;
     let problem = |message: String| {
@@ -127,7 +127,7 @@ fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option
     Some(problem.with_help("move the comment to the top of the file").with_fix(fix))
 }
 
-/// What is wrong with a code that a comment allows.
+/// Returns what is wrong with a code that a comment allows.
 fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range<usize>) -> Option<Problem> {
     let problem = |message: String| Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message);
     match Code::parse(word) {
@@ -166,7 +166,7 @@ fn without_code(document: &Document, allowance: &Allowance, code: &Range<usize>)
     }
 }
 
-/// Takes a comment away. What else its line holds stays, remarks behind it among that.
+/// Takes a comment away. What else its line holds stays, remarks after it among that.
 fn without(document: &Document, directive: Range<usize>) -> Edit {
     let text = document.text();
     let number = text.byte_to_line(directive.start);

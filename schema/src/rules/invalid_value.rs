@@ -156,7 +156,7 @@ impl Rule for Violates {
     }
 }
 
-/// What to write for a word with which the docs of one choice describe it.
+/// Returns what to write for a word with which the docs of one choice describe it.
 fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
     let describes =
         |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));

@@ -36,7 +36,7 @@ struct HalfWritten {
     name: String,
 }
 
-/// A placeholder in a text, with a name that is none of these. `note`: what happens because of it.
+/// Returns a placeholder in a text, with a name that is none of these. `note`: what happens because of it.
 pub(crate) fn unknown(spot: &Spot<'_>, placeholder: &Placeholder<'_>, names: &[&str], note: &'static str) -> Finding {
     let rule = Unknown {
         written: placeholder.text.to_owned(),
@@ -67,7 +67,7 @@ pub(crate) fn check_half_written(spot: &Spot<'_>, text: &str, names: &[&str], re
     }
 }
 
-/// The fix that writes a placeholder in place of another part of a text.
+/// Returns the fix that writes a placeholder instead of another part of a text.
 fn placeholder(site: &Site<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
     let edits = site.spot()?.with_part(site.range, written, format!("{{{{{name}}}}}"))?;
     Some(Fix::guess(title, edits))

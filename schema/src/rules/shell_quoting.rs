@@ -67,7 +67,7 @@ fn broken_by(value: &str, quotes: Quotes) -> Option<Broken> {
     }
 }
 
-/// The first sign that means something inside double quotes.
+/// Returns the first sign that means something inside double quotes.
 fn breaks_double(value: &str) -> Option<char> {
     let mut letters = value.chars().peekable();
     let mut line_break = None;

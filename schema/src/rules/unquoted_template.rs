@@ -50,7 +50,8 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     Some(keys.fold(finding, Finding::instead_of))
 }
 
-/// Looks at every value below a mapping, also where any value may be: what YAML reads in place of a text is no other mistake.
+/// Looks at every value below a mapping, also where any value may be: what YAML reads instead of a text is no other
+/// mistake.
 pub(crate) fn check_below(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
     if spot.node.alias().is_some() {
         return;

@@ -49,7 +49,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(rule, at, range)
 }
 
-/// What to do with a key, or an item, that has no value, beside giving it one.
+/// Returns what to do with a key, or an item, that has no value, beside giving it one.
 fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
     let Some((parent, key)) = at.parent().zip(context.key_at(at)) else {
         // The root of what is checked alone is an item, unless it is the root of the file.
@@ -223,7 +223,7 @@ fn items_are_entries(list: NodeRef<'_>, shape: &Shape) -> bool {
     are_mappings && !(is_nested && values().any(|value| value.shape() == NodeShape::Scalar))
 }
 
-/// The help for a list of named things in place of a mapping from their names.
+/// Returns the help for a list of named things instead of a mapping from their names.
 fn keyed_help(list: NodeRef<'_>) -> String {
     let is_name = |text: &&str| {
         let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');

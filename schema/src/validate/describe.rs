@@ -2,7 +2,7 @@
 
 use crate::document::{NodeRef, Scalar, Shape as NodeShape};
 
-/// A node in words: "the string `x`", "a list".
+/// Returns a node in words: "the string `x`", "a list".
 pub(crate) fn describe(node: NodeRef<'_>) -> String {
     const SHOWN: usize = 32;
     let text = node.text().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
     }
 }
 
-/// The name of a type with its article.
+/// Returns the name of a type with its article.
 pub(crate) fn with_article(label: &str) -> String {
     match label.chars().next() {
         Some('`') => label.to_owned(),
@@ -36,7 +36,7 @@ pub(crate) fn with_article(label: &str) -> String {
     }
 }
 
-/// The first sentence of a doc comment as the end of another one.
+/// Returns the first sentence of a doc comment as the end of another one.
 pub(crate) fn as_fragment(summary: &str) -> String {
     let sentence = summary.split(". ").next().unwrap_or(summary).trim_end_matches('.');
     let word = sentence.split(' ').next().unwrap_or(sentence);

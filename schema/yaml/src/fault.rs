@@ -15,7 +15,7 @@ use crate::{Pointer, ScalarRules};
 use reading::Reading;
 pub use reading::quoted;
 
-/// As many lines are looked at to find out which columns are open.
+/// Maximum number of lines that are looked at to find out which columns are open.
 const LINES_ABOVE: usize = 256;
 
 /// Something in the text that cannot be read.
@@ -96,13 +96,13 @@ pub enum FaultKind {
     OutsideKeys,
     /// Nothing before a colon.
     MissingKey,
-    /// No colon behind this word.
+    /// No colon after this word.
     MissingColon(String),
-    /// No space behind a colon.
+    /// No space after a colon.
     MissingSpaceBehindColon,
-    /// A no-break space behind a colon.
+    /// A no-break space after a colon.
     NoBreakSpaceBehindColon,
-    /// No space behind a dash.
+    /// No space after a dash.
     MissingSpaceBehindDash,
     /// No space before `#`.
     MissingSpaceBeforeComment,
@@ -110,9 +110,9 @@ pub enum FaultKind {
     MissingDash,
     /// A value below a key that has one.
     KeyHasValue(String),
-    /// A string in quotes that goes on into another entry.
+    /// A string in quotes that continues into another entry.
     QuotesReachInto,
-    /// A value in brackets that goes on into another entry.
+    /// A value in brackets that continues into another entry.
     BracketsReachInto,
 
     /// A tab that indents.
@@ -146,11 +146,11 @@ pub enum FaultKind {
     UnclosedQuotes,
     /// This closing sign is missing.
     Unclosed(char),
-    /// Text behind closing quotes.
+    /// Text after closing quotes.
     TextBehindQuotes,
-    /// Text behind this closing quote.
+    /// Text after this closing quote.
     TextBehindQuote(char),
-    /// Text behind a value in brackets.
+    /// Text after a value in brackets.
     TextBehindBrackets {
         /// The bracket that opens it.
         open: char,
@@ -175,7 +175,7 @@ pub enum FaultKind {
     AnchorSign,
     /// A text that begins with `? `.
     KeySign,
-    /// A text behind `|` or `>`.
+    /// A text after `|` or `>`.
     BlockTextSign(char),
     /// A text that begins with a sign that YAML reserves.
     ReservedSign(char),
@@ -269,12 +269,12 @@ pub enum RewriteKind {
 }
 
 impl Rewrite {
-    /// A text in place of another, beyond doubt.
+    /// Returns a text instead of another, beyond doubt.
     fn certain(range: Range<usize>, text: String) -> Rewrite {
         Rewrite { range, text, is_certain: true, kind: RewriteKind::Text }
     }
 
-    /// The node that is meant, where the value stands.
+    /// Returns the node that is meant, where the value is.
     pub(super) fn node(&self) -> Option<Node> {
         let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
         matches!(meant.kind, NodeKind::Scalar { .. }).then(|| Node { range: self.range.clone(), ..meant })
@@ -293,17 +293,17 @@ impl Fault {
         Fault { kind, range, advice: None, rewrite: None }
     }
 
-    /// The same with how it should be written.
+    /// Returns the same with how it should be written.
     fn with_rewrite(self, rewrite: Rewrite) -> Fault {
         Fault { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
-    /// The same with what to do instead.
+    /// Returns the same with what to do instead.
     fn with_advice(self, advice: Advice) -> Fault {
         Fault { advice: Some(advice), ..self }
     }
 
-    /// The same, found in a block, at its place in the document.
+    /// Returns the same, found in a block, at its place in the document.
     pub fn moved(mut self, distance: usize) -> Fault {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
@@ -325,7 +325,7 @@ impl Fault {
         if is_template { FaultClass::Template } else { FaultClass::Syntax }
     }
 
-    /// A line where an entry should stand, and that is none. `words`: the line, `at`: where it begins.
+    /// Returns a line where an entry should be, and that is none. `words`: the line, `at`: where it begins.
     pub(super) fn no_entry(words: &str, at: usize) -> Fault {
         let range = at..at + words.len();
         match words.split_once(':') {
@@ -369,13 +369,13 @@ impl Fault {
         Fault::new(first..last, FaultKind::Tab).with_rewrite(rewrite)
     }
 
-    /// A dash that touches its item. `behind`: where the space should be.
+    /// Returns a dash that touches its item. `behind`: where the space should be.
     pub(super) fn dash_without_space(range: Range<usize>, behind: usize) -> Fault {
         let rewrite = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
         Fault::new(range, FaultKind::MissingSpaceBehindDash).with_rewrite(rewrite)
     }
 
-    /// Blanks behind a dash or a colon that are none in YAML.
+    /// Blanks after a dash or a colon that are none in YAML.
     pub(super) fn foreign_blank_behind(text: &str, range: Range<usize>, place: BlankPlace) -> Fault {
         let blanks = &text[range.clone()];
         let spaces = " ".repeat(blanks.chars().count());
@@ -392,7 +392,7 @@ impl Fault {
         Fault::new(range, kind).with_rewrite(rewrite)
     }
 
-    /// A line that begins between the columns where entries may begin.
+    /// Returns a line that begins between the columns where entries may begin.
     pub(super) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
         let line = line_at(text, offset);
         let indent = indent_at(text, &line);
@@ -428,7 +428,7 @@ impl Fault {
         Some(Fault::indented(text, line, column))
     }
 
-    /// A line that is indented unlike its neighbours, which begin in a column.
+    /// Returns a line that is indented unlike its neighbours, which begin in a column.
     pub(super) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
         let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
@@ -474,14 +474,14 @@ impl Fault {
         Fault::new(key, kind).with_rewrite(rewrite)
     }
 
-    /// A line that begins as the items of its list do, but for the dash.
+    /// Returns a line that begins as the items of its list do, except for the dash.
     pub(super) fn without_dash(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let rewrite = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
-    /// The same where two blanks are in the place of the dash.
+    /// Returns the same where two blanks are in the place of the dash.
     pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let range = at - 2..words.end;
@@ -489,7 +489,7 @@ impl Fault {
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
-    /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
+    /// Returns a mistake that the parser found; `range` is what to blame as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
             let range = trimmed(text, line_at(text, error.offset));
@@ -537,7 +537,8 @@ impl Fault {
 }
 
 impl Fault {
-    /// What is wrong with a value without quotes that goes on over several lines, if it is what cannot be read there.
+    /// Returns what is wrong with a value without quotes that continues over several lines, if it is what cannot be
+    /// read there.
     pub(super) fn of_lines(text: &str, at: usize) -> Option<Fault> {
         let (owner, value) = plain_lines(text, at)?;
         let words = &text[value.clone()];
@@ -560,7 +561,7 @@ impl Fault {
     }
 }
 
-/// A value without quotes that goes on below its line, and the line where it begins. `at`: somewhere in it.
+/// Returns a value without quotes that continues below its line, and the line where it begins. `at`: somewhere in it.
 fn plain_lines(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let mut owner = line_at(text, at);
     let value = loop {
@@ -636,13 +637,13 @@ impl Reason {
     }
 }
 
-/// A text of several lines in quotes: its lines stay as they are, and so does what they mean together.
+/// Returns a text of several lines in quotes: its lines stay as they are, and so does what they mean together.
 fn quoted_lines(words: &str) -> String {
     if words.contains(['"', '\\']) { format!("'{}'", words.replace('\'', "''")) } else { format!("\"{words}\"") }
 }
 
-/// The nearest line above that begins in a column, where others are between it and a line. `None` where the lines next to
-/// it begin there.
+/// Returns the nearest line above that begins in a column, where others are between it and a line. `None` where the
+/// lines next to it begin there.
 fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
     let is_there = |line: &Range<usize>| indent_at(text, line) == column;
     let is_line =
@@ -667,7 +668,7 @@ pub(super) struct OpenColumn {
     pub is_dash: bool,
 }
 
-/// The columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
+/// Returns the columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
 pub(super) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
     let mut columns: Vec<OpenColumn> = Vec::new();
     let mut above = line_start;
@@ -707,26 +708,26 @@ pub(super) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<
     columns
 }
 
-/// How many blanks a line begins with.
+/// Returns how many blanks a line begins with.
 pub(super) fn indent_at(text: &str, line: &Range<usize>) -> usize {
     line.len() - text[line.clone()].trim_start_matches(' ').len()
 }
 
-/// The next line with content.
+/// Returns the next line with content.
 fn next_line(text: &str, from: usize) -> Option<&str> {
     let has_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     text[from..].split('\n').skip(1).find(has_content)
 }
 
-/// What is wrong with the value of one line, if that is what makes it unreadable, and if the line can be read once the
-/// value is written in another way.
+/// Returns what is wrong with the value of one line, if that is what makes it unreadable, and if the line can be read
+/// once the value is written in another way.
 fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     let line = line_at(text, blamed.start);
     if blamed.end > line.end {
         return None;
     }
     let value = value_of(text, &line)?;
-    // Of a text that goes on below, quotes around its first line would leave the rest behind.
+    // Of a text that continues below, quotes around its first line would leave the rest after.
     let goes_on = plain_lines(text, value.start).is_some_and(|(owner, _)| owner == line);
     let Reading { mark, kind: fault, rewritten, extent, is_certain, is_template } = Reading::of(&text[value.clone()])?;
 
@@ -761,7 +762,7 @@ fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
     Some(Fault::new(range, fault).with_rewrite(Rewrite { range: value, text: rewritten, is_certain, kind }))
 }
 
-/// The value in a line: behind its key, or behind its dash.
+/// Returns the value in a line: after its key, or after its dash.
 fn value_of(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let mut start = line.start;
     let is_item = loop {

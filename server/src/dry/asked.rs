@@ -65,7 +65,7 @@ impl Asked {
         self.judges.iter().map(|(_, questions)| questions).sum()
     }
 
-    /// A paragraph for each model, and whether one of them estimates tokens.
+    /// Returns a paragraph for each model, and whether one of them estimates tokens.
     pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
         let mut text = String::new();
         let mut has_tokens = false;
@@ -92,7 +92,7 @@ impl Asked {
     }
 }
 
-/// The circumstances of no run in particular: each template has a value, so that every question is counted.
+/// Returns the circumstances of no run in particular: each template has a value, so that every question is counted.
 fn any_run() -> Context {
     let values: BTreeMap<String, String> =
         template::VARIABLES.iter().map(|variable| (variable.name.to_owned(), variable.name.to_owned())).collect();
@@ -139,7 +139,7 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
     (place, price.map_or(Known::Unknown, Known::Price))
 }
 
-/// What the attempts of a model take at most.
+/// Returns what the attempts of a model take at most.
 fn spent(bound: Bound, price: Known) -> String {
     const MILLION: f64 = 1_000_000.0;
     let Bound { requests: _, input_tokens, output_tokens } = bound;

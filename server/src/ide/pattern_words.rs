@@ -15,7 +15,7 @@ struct Part {
     depth: usize,
 }
 
-/// The parts of a pattern as a Markdown list; nothing for one that is text and nothing else.
+/// Returns the parts of a pattern as a Markdown list; `None` for one that is text and nothing else.
 pub(crate) fn words(source: &str) -> Option<String> {
     let found = pattern::parts(source);
     if found.iter().all(|(_, kind)| *kind == TokenKind::Pattern) {
@@ -90,7 +90,7 @@ fn flush(text: &mut (String, String), depth: usize, parts: &mut Vec<Part>) {
     parts.push(Part { source, meaning, depth });
 }
 
-/// The letter that an escape stands for.
+/// Returns the letter that an escape stands for.
 fn meant(words: &str) -> &str {
     match words.strip_prefix('\\') {
         Some("n") => "\n",

@@ -58,7 +58,7 @@ pub fn hover(
     (!parts.is_empty()).then(|| Hover { range, markdown: parts.join("\n\n"), page: None })
 }
 
-/// What templates stand for before anything has run.
+/// Returns what templates stand for before anything has run.
 fn context(values: Values<'_>) -> Context {
     let known = VARIABLES.iter().filter_map(|known| Some((known.name.to_owned(), values.of(known.name)?)));
     let known: BTreeMap<String, String> = known.collect();
@@ -68,7 +68,7 @@ fn context(values: Values<'_>) -> Context {
     }
 }
 
-/// Which variables are set. A value is never shown. At the name of one of them, this one.
+/// Returns which variables are set. A value is never shown. At the name of one of them, this one.
 fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Option<String>) -> String {
     let is_one = need.names.iter().any(|name| name == named);
     let names = need.names.iter().filter(|name| !is_one || *name == named);
@@ -83,7 +83,7 @@ fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Op
     format!("Now, in the editor's environment:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// Who would be asked.
+/// Returns who would be asked.
 fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     let address = card::inline(&gateway.shown_address(&need.address));
     match gateway.script_for(&need.address) {
@@ -94,7 +94,7 @@ fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     }
 }
 
-/// What was answered when the test ran last.
+/// Returns what was answered when the test ran last.
 fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
     let (case, outcome) = latest.own().find(|(known, _)| known.name == case)?;
     let claim: &Claim = case.claims.get(claim)?;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::ide::fixture::Fixture;
 
-    /// A run in which the gateway was not well.
+    /// Returns a run in which the gateway was not well.
     fn unwell(subject: &Subject) -> RunResult {
         let need = |address| Need::Response(ResponseNeed { address, moment: Moment::Before });
         let answer = |status| Answer::Response(ResponseAnswer { status: Some(status), ..ResponseAnswer::default() });

@@ -118,7 +118,7 @@ pub fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String 
     format!("{title}{sentence}. Nothing was started to find out.\n\n{lines}")
 }
 
-/// One attempt in full.
+/// Returns one attempt in full.
 fn transcript(case: &str, attempt: &RunResult) -> String {
     let judged = &attempt.verdicts;
     let mut text = format!("test: {case}\n");
@@ -206,7 +206,7 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What ended an act, after its subject.
+/// Returns what ended an act, after its subject.
 pub fn ended_by(ended: Ended) -> &'static str {
     match ended {
         Ended::Exit => "ended with its process",
@@ -220,7 +220,7 @@ pub fn ended_by(ended: Ended) -> &'static str {
     }
 }
 
-/// The sign of a status.
+/// Returns the sign of a status.
 pub(super) fn mark(status: Status) -> char {
     match status {
         Status::Pass => '✓',
@@ -231,12 +231,12 @@ pub(super) fn mark(status: Status) -> char {
     }
 }
 
-/// A text that cannot end its line.
+/// Returns a text that cannot end its line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The score of a verdict, to follow its label.
+/// Returns the score of a verdict, to follow its label.
 fn score(verdict: &Verdict) -> String {
     verdict.score.map_or_else(String::new, |score| format!(" (score {})", number_text(score)))
 }

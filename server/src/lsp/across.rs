@@ -37,7 +37,7 @@ pub(super) struct Crossing {
 }
 
 impl Crossing {
-    /// The name that was found in a document, if it is such a one.
+    /// Returns the name that was found in a document, if it is such a one.
     pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<Crossing> {
         let kind = match found.kind {
             NameKind::Shared(kind) => kind,
@@ -58,7 +58,7 @@ impl Crossing {
         self.kind == kind
     }
 
-    /// The places of the name in a file.
+    /// Returns the places of the name in a file.
     fn those_of(&self, all: Vec<Mention>, scope: &Scope) -> Vec<Mention> {
         let is_same = |mention: &Mention| {
             mention.kind == self.kind && mention.name == self.name && index::home_of(scope, &mention.home) == self.home
@@ -66,7 +66,7 @@ impl Crossing {
         all.into_iter().filter(is_same).collect()
     }
 
-    /// Every place, those of the document itself first. The second part says whether the name comes from there.
+    /// Returns every place, those of the document itself first. The second part says whether the name comes from there.
     pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
         session.index.settle(PATIENCE);
         let own = self.own.iter().map(|mention| {
@@ -84,7 +84,7 @@ impl Crossing {
         places
     }
 
-    /// The edits that give it another name, by document; or why there are none.
+    /// Returns the edits that give it another name, by document; or why there are none.
     pub(super) fn rename(
         &self,
         session: &Session,
@@ -188,7 +188,7 @@ impl Crossing {
     }
 }
 
-/// A range as the client names it.
+/// Returns a range as the client names it.
 pub(super) fn range(span: Span) -> lsp::Range {
     let place = |(line, character): (u32, u32)| lsp::Position { line, character };
     lsp::Range { start: place(span.start), end: place(span.end) }

@@ -92,7 +92,7 @@ impl Default for Abilities {
 impl Abilities {
     /// Reads them from the client's first message.
     pub(super) fn of(params: &InitializeParams) -> Abilities {
-        // As JSON: the names are those of the specification, and what a client leaves out is null.
+        // As JSON: the names are those of the specification, and what a client omits is null.
         let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
         let resolved = capabilities.pointer("/textDocument/codeAction/resolveSupport/properties");
@@ -139,8 +139,8 @@ impl Abilities {
     }
 }
 
-/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands, but for one
-/// that offers UTF-32 alone.
+/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands, except for one that
+/// offers UTF-32 alone.
 fn encoding(params: &InitializeParams) -> Encoding {
     let offered = params.capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
     match offered {

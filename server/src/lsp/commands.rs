@@ -61,7 +61,7 @@ impl Name {
         Name::ShowStatus,
     ];
 
-    /// What the client calls it.
+    /// Returns what the client calls it.
     fn as_str(self) -> &'static str {
         match self {
             Name::Run => "speclens.run",
@@ -82,12 +82,12 @@ impl Name {
     }
 }
 
-/// The names of all commands.
+/// Returns the names of all commands.
 pub(super) fn names() -> Vec<&'static str> {
     Name::ALL.map(Name::as_str).to_vec()
 }
 
-/// The command of a lens in a document.
+/// Returns the command of a lens in a document.
 pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
     let (name, argument) = match action {
         LensAction::Run(test) => (Name::Run, json!({ "uri": uri.0, "test": test })),
@@ -297,7 +297,8 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     }
 }
 
-/// The answer with a page for the person. Where the client does not show it by itself, it is asked to open a file of it.
+/// Returns the answer with a page for the person. Where the client does not show it by itself, it is asked to open a
+/// file of it.
 fn shown(session: &Session, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
     if !is_shown && session.state().abilities.shows_documents {
         tokio::spawn(show_text(session.client.clone(), name, text.clone(), language));

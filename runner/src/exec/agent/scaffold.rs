@@ -127,8 +127,8 @@ fn list(name: &str, root: &Path, stop: &CancellationToken) -> Result<Vec<Entry>,
     Ok(entries)
 }
 
-/// Whether a link in a directory of the scaffold leads out of the scaffold at any step of its way. The copy lies somewhere
-/// else, so an absolute target and one that comes back by the name of the scaffold lead out, too.
+/// Whether a link in a directory of the scaffold leads out of the scaffold at any step of its way. The copy is
+/// somewhere else, so an absolute target and one that comes back by the name of the scaffold lead out, too.
 fn leads_out(root: &Path, directory: &Path, target: &Path) -> bool {
     let mut place = root.join(directory);
     for component in target.components() {

@@ -57,7 +57,7 @@ pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> 
     notes
 }
 
-/// How a command failed, if it did.
+/// Returns how a command failed, if it did.
 fn failure(finished: &Finished) -> Option<String> {
     match (&finished.error, finished.ran.exit) {
         (Some(error), _) => Some(format!("failed: {}", error.message)),

@@ -120,7 +120,7 @@ impl Sent<'_> {
         Ok(true)
     }
 
-    /// The address without what authorizes.
+    /// Returns the address without what authorizes.
     fn shown(self) -> String {
         self.gateway.shown_url(&self.gateway.webhook)
     }
@@ -203,7 +203,7 @@ fn client(url: &Url) -> Result<Client, String> {
     builder.build().map_err(|error| innermost(&error))
 }
 
-/// What a body says, in one line.
+/// Returns what a body says, in one line.
 fn words(body: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
     let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());

@@ -41,7 +41,7 @@ fn task(test: &str) -> Request {
     Request { test: test.to_owned(), messages, tools: shell(), ..Request::default() }
 }
 
-/// The next answer; what came back of the calls before it is added.
+/// Returns the next answer; what came back of the calls before it is added.
 #[track_caller]
 fn next(model: &Scripted, request: &mut Request, back: &[&str]) -> Reply {
     back.iter()

@@ -71,7 +71,7 @@ pub struct SchemaMismatch {
 /// A pattern of a schema may take as many steps for one text.
 const STEPS: usize = 1 << 21;
 
-/// As many reasons are given.
+/// Maximum number of reasons that are given.
 const MOST_MISMATCHES: usize = 50;
 
 impl UserSchema {
@@ -112,12 +112,12 @@ impl UserSchema {
         Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
     }
 
-    /// The formats that it names and that neither speclens nor the original checks.
+    /// Returns the formats that it names and that neither speclens nor the original checks.
     pub fn unchecked_formats(&self) -> &BTreeSet<String> {
         &self.unchecked
     }
 
-    /// The draft that it is written for.
+    /// Returns the draft that it is written for.
     pub fn draft(&self) -> &'static str {
         match self.draft {
             Draft::Draft4 => "draft-04",
@@ -142,7 +142,7 @@ impl UserSchema {
     }
 }
 
-/// What validates as the original's validator does.
+/// Returns what validates as the original's validator does.
 fn options(draft: Draft) -> ValidationOptions<'static> {
     let mut options = jsonschema::options()
         .with_draft(draft)
@@ -180,7 +180,7 @@ impl<'i> Keyword<'i> for FormatRule {
     }
 }
 
-/// Why a schema does not compile.
+/// Returns why a schema does not compile.
 fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> String {
     let at = Pointer::parse(error.instance_path().as_str());
     let what = match error.kind() {
@@ -197,7 +197,7 @@ fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, St
     format!("{}: {what}", adapt::place(&at))
 }
 
-/// Which reference leads nowhere.
+/// Returns which reference leads nowhere.
 fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
     let inside = |reference: &str| -> bool {
         match reference.strip_prefix('#') {
@@ -255,14 +255,14 @@ fn draft(named: &str) -> Option<Draft> {
 }
 
 impl SchemaError {
-    /// A mistake in what was read as JSON.
+    /// Returns a mistake in what was read as JSON.
     fn of(message: impl Into<String>) -> SchemaError {
         SchemaError { message: message.into(), is_json: true }
     }
 }
 
 impl SchemaMismatch {
-    /// One line, with the place in the value: `data/n: …`.
+    /// Returns one line, with the place in the value: `data/n: …`.
     pub fn line(&self) -> String {
         format!("data{}: {}", self.at, self.message)
     }

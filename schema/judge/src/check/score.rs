@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<Score, String> {
     Ok(Score { value: number, reasoning })
 }
 
-/// The object in an answer: the first fenced block, else from the first brace to the last one.
+/// Returns the object in an answer: the first fenced block, else from the first brace to the last one.
 pub fn object(text: &str) -> Option<&str> {
     const FENCE: &str = "```";
     if let Some((_, block)) = text.split_once(FENCE)

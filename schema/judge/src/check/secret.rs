@@ -21,7 +21,7 @@ const FORMS: [(&str, &str); 13] = [
     (r"[a-z][a-z0-9+.-]*://[^\s/:@$<>{}]+:[^\s/:@$<>{}*]{6,}@", "a password in a URL"),
 ];
 
-/// The first secret in a text: its bytes, and what it looks like. Letters that only stand for something, as in
+/// Returns the first secret in a text: its bytes, and what it looks like. Letters that only stand for something, as in
 /// `sk-xxxxxxxxxxxxxxxxxxxxxxxx`, are none.
 pub fn pasted_secret(text: &str) -> Option<(Range<usize>, &'static str)> {
     static FORM: OnceLock<Vec<(Regex, &str)>> = OnceLock::new();

@@ -95,7 +95,7 @@ pub enum LogGap {
 }
 
 impl LogGap {
-    /// The reason as a sentence.
+    /// Returns the reason as a sentence.
     pub fn reason(self) -> &'static str {
         match self {
             LogGap::Cut => {
@@ -114,7 +114,7 @@ impl LogAnswer {
         self.files.iter().any(|file| file.unread.is_none())
     }
 
-    /// The lines, each with its place.
+    /// Returns the lines, each with its place.
     pub fn placed(&self) -> impl Iterator<Item = (&str, LinePlace)> {
         // What was cut off has no place: the last line may be a part of one.
         self.lines.text.lines().zip(self.places.iter().copied())

@@ -121,8 +121,8 @@ pub struct HealthCheck {
     pub check: Name,
 }
 
-/// The directory from which the handoff contracts of a pipeline count, relative to the root of the workspace: that of the
-/// skill, in whose `tests` the pipeline lies.
+/// Returns the directory from which the handoff contracts of a pipeline count, relative to the root of the workspace:
+/// that of the skill, in whose `tests` the pipeline is.
 pub fn handoff_base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {

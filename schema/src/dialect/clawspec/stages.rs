@@ -18,7 +18,7 @@ pub struct Production {
     pub stage: String,
     /// The file, perhaps with wildcards and templates.
     pub path: String,
-    /// Whether the stage may be left out, because a person must agree first.
+    /// Whether the stage may be omitted, because a person must agree first.
     pub optional: bool,
     /// Where it is claimed.
     pub scope: Arc<Scope>,
@@ -140,7 +140,7 @@ impl Check for StageHandoff {
             let verdicts = claim.check.check(evidence).into_iter();
             verdicts.map(|verdict| evidence.settled(claim.check.open(), verdict))
         });
-        // The places of the verdicts lie in the contract, which is another file.
+        // The places of the verdicts are in the contract, which is another file.
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
     }
 
@@ -296,7 +296,7 @@ impl Check for Health {
 
     fn open(&self) -> Open {
         match Condition::parse(&self.written) {
-            // It goes on.
+            // It continues.
             Some(Condition::Elapsed(_)) => Open::Pass,
             Some(Condition::Produced | Condition::HandoffsPassed) | None => Open::Nothing,
         }

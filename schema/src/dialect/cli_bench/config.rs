@@ -297,7 +297,7 @@ impl HelpMode {
     /// Every mode.
     pub const ALL: [HelpMode; 3] = [HelpMode::Injected, HelpMode::Discoverable, HelpMode::None];
 
-    /// The word in the file.
+    /// Returns the word in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             HelpMode::Injected => "injected",
@@ -320,7 +320,7 @@ pub enum Upload {
     Never,
 }
 
-/// A task, or the files in whose place tasks stand.
+/// A task, or the files in whose place tasks are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskEntry {
     /// `file://` and a path or a pattern.

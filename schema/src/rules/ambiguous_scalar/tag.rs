@@ -1,4 +1,4 @@
-//! Words that begin with `!`: such a word is a tag, and no part of the text behind it.
+//! Words that begin with `!`: such a word is a tag, and no part of the text after it.
 
 use crate::{
     document::{Style, quoted},

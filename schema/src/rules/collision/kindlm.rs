@@ -42,7 +42,7 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A text that is in a list twice. Two are the same when `form` makes the same of them.
+/// Returns a text that is in a list twice. Two are the same when `form` makes the same of them.
 fn check_texts(
     list: &Spot<'_>,
     form: impl Fn(&str) -> String,

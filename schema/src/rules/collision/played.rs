@@ -1,4 +1,4 @@
-//! Answers, scores and runs of scripts that an earlier one takes the place of: the first that fits is played.
+//! Answers, scores and runs of scripts that an earlier one replaces: the first that fits is played.
 
 use serde_json::Value;
 

@@ -93,7 +93,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
     }
 }
 
-/// The finding of an id that is used before, at what leads to it here.
+/// Returns the finding of an id that is used before, at what leads to it here.
 fn taken(items: Items<'_>, index: usize, here: &Named, id: &str, holders: Holders) -> Finding {
     let (at, range) = items.place(index, here);
     Finding::new(DuplicateId { id: id.to_owned(), holders }, at, range)

@@ -56,7 +56,7 @@ pub(crate) fn check_masked(spot: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A pattern that matches a text literally.
+/// Returns a pattern that matches a text literally.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {

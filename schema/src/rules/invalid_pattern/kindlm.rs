@@ -50,7 +50,7 @@ pub(crate) fn check_patterns(patterns: &[Pattern<'_>], report: &mut Report) {
     }
 }
 
-/// Where in a pattern an error is. The place can be underlined where the pattern is written as it reads.
+/// Returns where in a pattern an error is. The place can be underlined where the pattern is written as it reads.
 fn place(pattern: &Pattern<'_>, error: &PatternError) -> Range<usize> {
     let whole = pattern.spot.part(pattern.text, 0);
     match pattern.text.get(error.at..) {

@@ -100,7 +100,7 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
         return;
     }
     let Directory { path, key, wanted, definition, .. } = target;
-    // The author moved the directory, or copied the contract: it lies where its target is.
+    // The author moved the directory, or copied the contract: it is where its target is.
     let here = target_of(files.place()).filter(|here| here != wanted && is_defined(here, files)).map(str::to_owned);
     let near = match found {
         Found::Nothing => nearest(wanted, FileKind::Directory, files),
@@ -181,7 +181,7 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     }
 }
 
-/// The path in the same directory that is nearest to one that does not exist.
+/// Returns the path in the same directory that is nearest to one that does not exist.
 fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
     let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
     let entries = files.list(directory);
@@ -196,7 +196,7 @@ impl Missing {
     }
 }
 
-/// The fix that writes another path.
+/// Returns the fix that writes another path.
 fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
     let edits = site.spot()?.replaced(scalar(path))?;
     Some(Fix::guess(format!("change it to `{path}`"), edits))

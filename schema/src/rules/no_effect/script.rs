@@ -10,7 +10,7 @@ use crate::{
 /// Something in a script without an effect.
 #[derive(Debug)]
 enum NoEffect {
-    /// A turn behind one that ends the task, or breaks it.
+    /// A turn after one that ends the task, or breaks it.
     NeverPlayed { breaks: bool },
     /// A turn without anything to say or do.
     EmptyTurn,

@@ -28,7 +28,7 @@ struct Dot {
     dot: usize,
 }
 
-/// An option behind a space, which another option may separate from its command. The text from the space on.
+/// An option after a space, which another option may separate from its command. The text from the space on.
 #[derive(Debug)]
 struct FixedOptions(String);
 
@@ -97,7 +97,7 @@ fn fixed_options(pattern: &WrittenPattern<'_>) -> Option<Finding> {
     Some(Finding::new(FixedOptions(option), pattern.spot.at.clone(), range))
 }
 
-/// The bytes of a part of a pattern that begins at a byte of its text.
+/// Returns the bytes of a part of a pattern that begins at a byte of its text.
 fn part(pattern: &WrittenPattern<'_>, part: &str, at: usize) -> Range<usize> {
     pattern.spot.part(part, pattern.text[..at].matches(part).count())
 }

@@ -23,7 +23,7 @@ enum Unchecked {
     Fields { method: String },
     /// A test of no model.
     NoModels,
-    /// A reply behind the last one.
+    /// A reply after the last one.
     Reply { most: f64 },
     /// A format in a JSON Schema that is not known.
     Format { format: String, path: String },

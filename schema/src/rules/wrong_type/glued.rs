@@ -13,10 +13,10 @@ use crate::{
 /// A space that YAML takes for a letter.
 const NO_BREAK_SPACE: char = '\u{a0}';
 
-/// A key without a space behind its colon. It says why the value has another type, and why the key is missing.
+/// A key without a space after its colon. It says why the value has another type, and why the key is missing.
 #[derive(Debug)]
 struct Glued {
-    /// Whether a no-break space is behind the colon.
+    /// Whether a no-break space is after the colon.
     is_no_break: bool,
     /// Whether a string may be there as well, so that it may be meant as one.
     is_text: bool,
@@ -62,7 +62,7 @@ fn walk<'d>(
         NodeShape::Mapping => {
             for entry in node.entries().filter(|entry| !entry.is_merge()) {
                 let key = entry.key.key_text();
-                // Between braces a key stands alone.
+                // Between braces a key is alone.
                 if entry.value.is_null() && entry.value.own_range().is_empty() && key_of(&key).is_some() {
                     visit(at, at.key(&key), entry.key);
                 } else {
@@ -74,7 +74,7 @@ fn walk<'d>(
     }
 }
 
-/// The word before the first colon of a line, with what follows the colon.
+/// Returns the word before the first colon of a line, with what follows the colon.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once(':')?;
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';

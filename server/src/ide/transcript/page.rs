@@ -20,7 +20,7 @@ const MAX_LINES: usize = 60;
 /// Maximum number of bytes of a text that is shown.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// Every attempt of a test, the worst first.
+/// Returns every attempt of a test, the worst first.
 pub(super) fn page(test: &str, attempts: &[&RunResult]) -> String {
     let mut sorted: Vec<&RunResult> = attempts.to_vec();
     sorted.sort_by_key(|attempt| std::cmp::Reverse(attempt.status));
@@ -50,7 +50,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     push_answers(text, &evidence);
 }
 
-/// What can be said of an attempt in a line each.
+/// Returns what can be said of an attempt in a line each.
 fn facts(evidence: &Evidence) -> String {
     let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
     let lines = [
@@ -71,7 +71,7 @@ fn push_verdicts(text: &mut String, attempt: &RunResult) {
     attempt.verdicts.iter().for_each(|judged| text.push_str(&verdict(judged)));
 }
 
-/// One claim, and what it says.
+/// Returns one claim, and what it says.
 pub(super) fn verdict(judged: &Judged) -> String {
     let verdict = &judged.verdict;
     let score = super::score(verdict);
@@ -218,14 +218,14 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// A text as a quotation.
+/// Returns a text as a quotation.
 fn quoted(capture: &Capture) -> String {
     let (shown, note) = shortened(&capture.text, capture.cut);
     let lines: String = shown.trim().lines().map(|line| format!("> {line}\n")).collect();
     lines + &note
 }
 
-/// A text in a fence that nothing in it closes, cut to a useful length.
+/// Returns a text in a fence that nothing in it closes, cut to a useful length.
 fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     let (shown, note) = shortened(text, is_cut);
     let mut longest = 0;
@@ -238,7 +238,7 @@ fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     format!("{fence}{language}\n{}\n{fence}\n{note}", shown.trim_end_matches(['\r', '\n']))
 }
 
-/// The beginning of a text, and a note where that is not all of it.
+/// Returns the beginning of a text, and a note where that is not all of it.
 fn shortened(text: &str, is_cut: bool) -> (&str, String) {
     let lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
     let end = text.floor_char_boundary(lines.min(MAX_BYTES));

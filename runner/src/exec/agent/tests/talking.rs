@@ -165,7 +165,7 @@ async fn each_command_has_a_shell_of_its_own_and_no_input() {
 }
 
 #[tokio::test]
-async fn wrong_calls_are_answered_and_are_no_commands() {
+async fn wrong_calls_are_answered_and_are_not_commands() {
     let suite = Suite::new();
     let call = |name: &str, arguments| ToolCall { id: "1".to_owned(), name: name.to_owned(), arguments };
     let calls = vec![
@@ -250,7 +250,7 @@ async fn output_of_any_length_is_bounded_for_the_model_and_for_the_evidence() {
 }
 
 #[tokio::test]
-async fn changes_are_told_apart() {
+async fn changes_are_distinguished() {
     let suite = Suite::new();
     for (path, text) in [("same", "a"), ("touched", "b"), ("edited", "c"), ("gone", "d"), ("sub/inner", "e")] {
         suite.write(&format!("fixture/{path}"), text);

@@ -114,7 +114,7 @@ impl Parser {
         self.peek_at(0)
     }
 
-    /// The unit some places ahead; halves of surrogate pairs appear as U+FFFD, which has no meaning.
+    /// Returns the unit some places ahead; halves of surrogate pairs appear as U+FFFD, which has no meaning.
     fn peek_at(&self, ahead: usize) -> Option<char> {
         let unit = *self.units.get(self.at + ahead)?;
         Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
@@ -256,7 +256,7 @@ impl Parser {
         Err(self.invalid(start, "the name of a group must be letters, digits, `_` and `$`"))
     }
 
-    /// The bounds in `{2}`, `{2,}` or `{2,5}`, with the number of units; nothing where `{` is itself.
+    /// Returns the bounds in `{2}`, `{2,}` or `{2,5}`, with the number of units; `None` if `{` is itself.
     fn braces(&self) -> Option<(u64, Option<u64>, usize)> {
         let text: String =
             (1..).map_while(|ahead| self.peek_at(ahead).filter(|it| it.is_ascii_digit() || *it == ',')).collect();
@@ -366,7 +366,7 @@ impl Parser {
         Some((units, next.is_ascii_uppercase()))
     }
 
-    /// The unit that stands behind a `\`.
+    /// Returns the unit that is after a `\`.
     fn character_escape(&mut self, in_class: bool) -> u16 {
         let unit = self.units[self.at];
         let next = self.peek().unwrap_or_default();
@@ -493,7 +493,7 @@ impl Node {
         }
     }
 
-    /// The nodes directly below.
+    /// Returns the nodes directly below.
     pub(super) fn children(&self) -> &[Node] {
         match self {
             Node::Empty

@@ -192,7 +192,7 @@ proptest! {
         let ours = EcmaPattern::compile(&pattern, false).unwrap();
         let ours: Vec<String> = ours.find_iter(&text).map(|it| it.unwrap().text).collect();
         let theirs = regex::Regex::new(&pattern).unwrap();
-        // An empty match directly behind another match is reported here, as ECMAScript does.
+        // An empty match directly after another match is reported here, as ECMAScript does.
         let theirs: Vec<&str> = theirs.find_iter(&text).map(|it| it.as_str()).filter(|it| !it.is_empty()).collect();
         let ours: Vec<&str> = ours.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
         prop_assert_eq!(ours, theirs);

@@ -53,7 +53,7 @@ pub(super) fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// The row for a file that is not there in time.
+/// Returns the row for a file that is not there in time.
 pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
     let mut mismatch =
@@ -157,7 +157,7 @@ impl AssertionType for ArtifactContains {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
             let newest = &seen.newest(&fresh)?.path;
-            // In YAML, the keys are what stands above a part.
+            // In YAML, the keys are what is above a part.
             let keys = if newest.ends_with(".yaml") || newest.ends_with(".yml") { keys(text.text) } else { Vec::new() };
             let mut missing = Vec::new();
             for (index, section) in sections.iter().enumerate() {
@@ -217,7 +217,7 @@ impl AssertionType for ArtifactContains {
     }
 }
 
-/// The keys of a YAML text, at any level, in small letters.
+/// Returns the keys of a YAML text, at any level, in small letters.
 fn keys(text: &str) -> Vec<String> {
     let document = Document::read(text, ScalarRules::Yaml11);
     let mut open: Vec<NodeRef<'_>> = document.root().into_iter().collect();
@@ -233,7 +233,7 @@ fn keys(text: &str) -> Vec<String> {
     keys
 }
 
-/// The content of a YAML or JSON file.
+/// Returns the content of a YAML or JSON file.
 pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
     let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
     read(text.text).map_err(|error| match error {
@@ -315,7 +315,7 @@ impl ArtifactAbsentWords {
         scope.first_file(self.source.as_deref()?, context)
     }
 
-    /// The list: of the claim, or of the file that it names.
+    /// Returns the list: of the claim, or of the file that it names.
     fn list(&self, seen: &Seen<'_>) -> Result<Vec<String>, Row> {
         if let Some(written) = &self.written {
             return written.iter().map(|word| seen.expand("words", word)).collect();

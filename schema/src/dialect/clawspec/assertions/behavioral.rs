@@ -250,7 +250,7 @@ impl AssertionType for DecisionRoutedTo {
     }
 }
 
-/// The agent that a routing decision names.
+/// Returns the agent that a routing decision names.
 pub(super) fn decided(state: &PythonValue) -> Option<PythonValue> {
     let filled = |key: &str| {
         state.get(key).filter(|value| !matches!(value, PythonValue::Text(text) if text.is_empty())).cloned()

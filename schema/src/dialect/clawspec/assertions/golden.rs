@@ -140,5 +140,5 @@ impl AssertionType for ArtifactMatchesGolden {
     }
 }
 
-/// As many passages are shown.
+/// Maximum number of passages that are shown.
 const MAX_PASSAGES: usize = 3;

@@ -1,4 +1,4 @@
-//! What the gateway's log tells about a run: the tools that were called, the agents that took over, the tokens.
+//! What the gateway log tells about a run: the tools that were called, the agents that took over, the tokens.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl<'e> RunLog<'e> {
         Ok(self)
     }
 
-    /// Why something that is not found may have happened all the same.
+    /// Returns why something that is not found may have happened anyway.
     fn doubt(&self) -> Option<&'static str> {
         let lines = &self.answer.lines;
         match self.answer.gaps.first() {
@@ -130,7 +130,7 @@ impl<'e> RunLog<'e> {
         self.lines.get(number).map(|(_, place)| *place)
     }
 
-    /// A line of the log, with what is there.
+    /// Returns a line of the log, with what is there.
     fn line(&self, message: impl Into<String>, number: usize) -> Option<(String, FilePlace)> {
         let (text, place) = self.lines.get(number)?;
         let file = self.answer.files.get(place.file)?;
@@ -141,7 +141,7 @@ impl<'e> RunLog<'e> {
         Some((message.into(), found))
     }
 
-    /// What was called instead of a tool, as help and as places.
+    /// Returns what was called instead of a tool, as help and as places.
     fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
         if let Some(call) = self.log.calls.iter().find(|call| call.kin == Kin::Started && call.tool == tool) {
             let help = format!("run `{}`, which this run started, called it; set `run_id` to that run", call.run);
@@ -162,7 +162,7 @@ impl<'e> RunLog<'e> {
         (vec![format!("the run called `{near}`")], place.into_iter().collect())
     }
 
-    /// The tools that the run called, in order, each run of equal ones with its length.
+    /// Returns the tools that the run called, in order, each run of equal ones with its length.
     fn counted(&self) -> String {
         let tools: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         let groups: Vec<&[&str]> = tools.chunk_by(|one, other| one == other).collect();
@@ -186,12 +186,12 @@ fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope
     need.map(Need::Log).into_iter().collect()
 }
 
-/// What must be observed so that the gateway's log can be measured.
+/// Returns what must be observed so that the gateway log can be measured.
 pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
     log_needs(None, None, scope, context)
 }
 
-/// What the gateway's log tells of a run, and of the runs that it started, in numbers.
+/// What the gateway log tells of a run, and of the runs that it started, in numbers.
 pub(crate) struct LogFigures {
     /// `None`: it tells of no tokens.
     pub(crate) tokens: Option<Tokens>,

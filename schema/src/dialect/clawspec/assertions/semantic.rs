@@ -224,7 +224,7 @@ const UNASKED_AGAIN: &str = "the judge was asked fewer times than are now requir
 /// Maximum number of characters shown of what a judge says about its score.
 const MAX_REASONING: usize = 600;
 
-/// What a judge says about its score.
+/// Returns what a judge says about its score.
 fn explained(score: &Score, of_several: bool) -> Option<String> {
     let reasoning = score.reasoning.as_deref()?;
     let reasoning = shortened(&shown(reasoning), MAX_REASONING);

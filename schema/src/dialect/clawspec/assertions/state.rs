@@ -185,7 +185,7 @@ impl Wrong<'_> {
     }
 }
 
-/// A value with its kind, so that `2` and the string `2` differ.
+/// Returns a value with its kind, so that `2` and the string `2` differ.
 fn described(value: &PythonValue) -> String {
     match value {
         PythonValue::None => "null".to_owned(),
@@ -198,7 +198,7 @@ fn described(value: &PythonValue) -> String {
     }
 }
 
-/// The expected value, its templates filled.
+/// Returns the expected value, its templates filled.
 fn filled(value: &PythonValue, field: &str, seen: &Seen<'_>) -> Result<PythonValue, Row> {
     Ok(match value {
         PythonValue::Text(text) => PythonValue::Text(seen.expand(field, text)?),

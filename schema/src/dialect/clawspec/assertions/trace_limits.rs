@@ -62,7 +62,7 @@ impl SpanType {
     }
 }
 
-/// Why tokens cannot be counted: a question to a model that does not tell its own.
+/// Returns why tokens cannot be counted: a question to a model that does not tell its own.
 fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     let mut some = false;
     let mut none = false;
@@ -78,7 +78,7 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     (none && !some).then_some("the trace has no token counts")
 }
 
-/// Why the tokens of a whole trace cannot be counted.
+/// Returns why the tokens of a whole trace cannot be counted.
 fn untold_of(trace: &Trace) -> Option<&'static str> {
     // A gateway may tell the tokens of several questions in a span of its own.
     let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
@@ -206,7 +206,7 @@ pub struct TraceDuration {
     pub max_ms: f64,
 }
 
-/// How long the trace took, and why that may be wrong.
+/// Returns how long the trace took, and why that may be wrong.
 fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
     if let (Some(start), Some(end)) = (trace.started_us, trace.ended_us) {
         return Some((((end - start) as f64 / 1000.0).max(0.0), None));
@@ -272,9 +272,9 @@ pub struct TraceCost {
 }
 
 impl TraceCost {
-    /// What a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
+    /// Returns what a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
     fn cost(span: &Span, scope: &Scope) -> Result<Option<(f64, bool)>, ()> {
-        // A cost of nothing is what back ends tell that know no price.
+        // A cost of nothing is what backends tell that know no price.
         if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
             return Ok(Some((cost, false)));
         }
@@ -300,7 +300,7 @@ pub(crate) struct Cost {
     pub estimated: bool,
 }
 
-/// What a trace costs.
+/// Returns what a trace costs.
 pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     let mut total = Cost::default();
     if let Some(sum) = trace.cost_usd {
@@ -320,7 +320,7 @@ pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     total
 }
 
-/// The price of a model: of its exact name, else of the first one that ends as it does.
+/// Returns the price of a model: of its exact name, else of the first one that ends as it does.
 fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
     let alike = |name: &str| name.ends_with(model) || model.ends_with(name);
     scope

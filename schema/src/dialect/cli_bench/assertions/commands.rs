@@ -11,7 +11,7 @@ use crate::{
     evidence::{CommandLog, Evidence, Ran},
 };
 
-/// As many commands are listed.
+/// Maximum number of commands that are listed.
 const LISTED: usize = 50;
 
 const TOO_LONG: &str = "the pattern took too many steps";
@@ -26,7 +26,7 @@ pub(super) struct CommandPattern {
 #[derive(Clone, Debug)]
 enum Engine {
     Pattern(EcmaPattern),
-    /// No regular expression, or one without special signs: searched for as it stands.
+    /// No regular expression, or one without special signs: searched for as written.
     Text,
     /// A regular expression that cannot be searched for here.
     Unusable(String),
@@ -50,7 +50,7 @@ impl CommandPattern {
         })
     }
 
-    /// Why the pattern can never be judged.
+    /// Returns why the pattern can never be judged.
     pub(super) fn unusable(&self) -> Option<String> {
         match self.engine() {
             Engine::Unusable(reason) => Some(format!("unsupported regular expression: {reason}")),
@@ -72,7 +72,7 @@ impl CommandPattern {
         }
     }
 
-    /// What helps when no command matches: one that would in other letter case, or the nearest one.
+    /// Returns what helps when no command matches: one that would in other letter case, or the nearest one.
     pub(super) fn nearest(&self, log: &CommandLog) -> Option<String> {
         let commands: Vec<String> =
             log.commands.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
@@ -99,7 +99,7 @@ fn search(pattern: &EcmaPattern, text: &str) -> Found {
     }
 }
 
-/// A masked command matches when it does whatever stands under the stars, as far as that can be tried.
+/// A masked command matches when it does whatever is under the stars, as far as that can be tried.
 fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     let tried = ["*", "a", "Z", "0", "-"].map(|sign| search(pattern, &command.replace('*', sign)));
     if tried.iter().all(|found| *found == Found::Yes) {
@@ -108,7 +108,7 @@ fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     Found::Unclear(MASKED)
 }
 
-/// The letters of a pattern, without what has a special meaning.
+/// Returns the letters of a pattern, without what has a special meaning.
 fn skeleton(pattern: &str) -> String {
     let mut letters = String::with_capacity(pattern.len());
     let mut signs = pattern.chars().peekable();
@@ -127,12 +127,12 @@ fn skeleton(pattern: &str) -> String {
     letters.trim().to_owned()
 }
 
-/// The commands that were recorded, or why they are not known.
+/// Returns the commands that were recorded, or why they are not known.
 pub(super) fn log(evidence: &Evidence) -> Result<&CommandLog, &'static str> {
     evidence.commands.as_ref().ok_or("the commands were not recorded")
 }
 
-/// The commands, one on a line.
+/// Returns the commands, one on a line.
 pub(super) fn listing(log: &CommandLog) -> String {
     if log.commands.is_empty() {
         return "no command".to_owned();

@@ -75,7 +75,7 @@ impl Check for OutputContains {
     }
 }
 
-/// The earlier command in whose stream the text stands.
+/// Returns the earlier command in whose stream the text is.
 pub(super) fn earlier(
     evidence: &Evidence,
     wanted: &str,

@@ -65,7 +65,7 @@ impl Check for OutputEquals {
     }
 }
 
-/// Where two texts part.
+/// Returns where two texts part.
 pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
     let mut help = Vec::new();
     let first = actual.lines().zip(expected.lines()).position(|(one, other)| one != other);

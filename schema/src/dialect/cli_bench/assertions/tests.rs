@@ -51,7 +51,7 @@ fn printed(code: i32, stdout: &str) -> Ran {
     Ran { exit: exit(code), stdout: kept(stdout), stderr: kept(""), ..Ran::default() }
 }
 
-/// A model that looked for help, did its work, and looked at it.
+/// Returns a model that looked for help, did its work, and looked at it.
 fn evidence() -> Evidence {
     Evidence {
         commands: Some(CommandLog {
@@ -76,10 +76,10 @@ fn evidence() -> Evidence {
     }
 }
 
-/// A claim and the item that it stands in.
+/// A claim and the item that it is in.
 type Placed = (Pointer, std::sync::Arc<dyn Check>);
 
-/// The claims of a list, each with its place.
+/// Returns the claims of a list, each with its place.
 fn claims(list: &str) -> (Document, Vec<Placed>) {
     let document = Document::read(list, ScalarRules::Yaml12);
     let mut after = After::default();
@@ -338,7 +338,7 @@ fn a_recording_made_with_other_commands_before_says_nothing() {
     );
 }
 
-/// A directory where `new/a.txt` and a binary file are new, `old.txt` is as it was, and `gone.txt` was removed.
+/// Returns a directory where `new/a.txt` and a binary file are new, `old.txt` is as it was, and `gone.txt` was removed.
 fn file_log(cut: bool) -> Evidence {
     let file = |path: &str, change, text: Option<&str>| ChangedFile {
         path: path.to_owned(),

@@ -150,7 +150,7 @@ impl Check for VerifyClaim {
     }
 }
 
-/// What a command that went wrong wrote.
+/// Returns what a command that went wrong wrote.
 fn streams(answer: &Ran) -> Vec<String> {
     let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
         let text = capture.as_ref()?.text.trim();

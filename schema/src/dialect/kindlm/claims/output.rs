@@ -71,7 +71,7 @@ impl Check for OutputClaim {
 }
 
 impl OutputClaim {
-    /// The structured output, or else the text read as JSON.
+    /// Returns the structured output, or else the text read as JSON.
     fn parsed<'e>(&self, seen: &Seen<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
         let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
         let output: &'e Output = match seen {

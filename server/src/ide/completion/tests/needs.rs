@@ -304,7 +304,7 @@ fn sections_are_the_headings_of_the_file() {
                   - Body text
     "#]],
     );
-    // Where there is no file of today, another day's has the headings.
+    // Where there is not a file of today, another day's has the headings.
     check_labels(&format!("{claim}-x.md\n        sections: [$0]\n{files}"), expect!["Old hook body cta"]);
 }
 

@@ -231,7 +231,7 @@ impl Parser {
         }))
     }
 
-    /// The bounds in `{2}`, `{,2}`, `{2,}` or `{2,5}`, with the number of letters; nothing where `{` is itself.
+    /// Returns the bounds in `{2}`, `{,2}`, `{2,}` or `{2,5}`, with the number of letters; `None` if `{` is itself.
     fn braces(&self) -> Option<(u64, Option<u64>, usize)> {
         let rest = &self.letters[self.at + 1..];
         let length = rest.iter().position(|letter| !letter.is_ascii_digit() && *letter != ',')?;

@@ -114,7 +114,7 @@ fn a_search_that_runs_wild_is_given_up() {
     assert!(pattern.find(&"x".repeat(60)).is_err());
 }
 
-/// The table above is what Python says, where Python is at hand.
+/// The table above is what Python says, where Python is available.
 #[test]
 fn the_table_is_pythons_own() {
     let program = "import re, sys, json

@@ -46,7 +46,7 @@ impl Parser {
         })
     }
 
-    /// What stands for a class escape inside of brackets.
+    /// Returns what stands for a class escape inside of brackets.
     fn category(&self, letter: char) -> String {
         let inside = match (letter.to_ascii_lowercase(), self.flags.ascii) {
             ('d', false) => r"\p{Nd}",
@@ -59,7 +59,7 @@ impl Parser {
         if letter.is_ascii_uppercase() { format!("[^{inside}]") } else { inside.to_owned() }
     }
 
-    /// The character that an escape stands for; `at` is behind the `\`.
+    /// Returns the character that an escape stands for; `at` is after the `\`.
     fn character(&mut self, start: usize) -> Result<char, PatternError> {
         let Some(letter) = self.peek() else { return Err(self.invalid(start, "`\\` at the end")) };
         self.at += 1;
