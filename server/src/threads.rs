@@ -34,8 +34,7 @@ pub(crate) fn start<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).context(REFUSED)
 }
 
-const REFUSED: &str =
-    "cannot start another thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
+const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
 
 /// Builds an asynchronous runtime.
 ///
@@ -126,7 +125,7 @@ fn work_off(jobs: &Mutex<Receiver<Job>>) {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            tracing::error!("work in the background panicked; its thread goes on");
+            tracing::error!("a background task panicked; its thread continues");
         }
     }
 }

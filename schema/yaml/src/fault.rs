@@ -95,13 +95,13 @@ pub enum FaultKind {
     OutsideKeys,
     /// Nothing before a colon.
     MissingKey,
-    /// No colon behind this word.
+    /// No colon after this word.
     MissingColon(String),
-    /// No space behind a colon.
+    /// No space after a colon.
     MissingSpaceBehindColon,
-    /// A no-break space behind a colon.
+    /// A no-break space after a colon.
     NoBreakSpaceBehindColon,
-    /// No space behind a dash.
+    /// No space after a dash.
     MissingSpaceBehindDash,
     /// No space before `#`.
     MissingSpaceBeforeComment,
@@ -109,9 +109,9 @@ pub enum FaultKind {
     MissingDash,
     /// A value below a key that has one.
     KeyHasValue(String),
-    /// A string in quotes that goes on into another entry.
+    /// A string in quotes that continues into another entry.
     QuotesReachInto,
-    /// A value in brackets that goes on into another entry.
+    /// A value in brackets that continues into another entry.
     BracketsReachInto,
 
     /// A tab that indents.
@@ -145,11 +145,11 @@ pub enum FaultKind {
     UnclosedQuotes,
     /// This closing sign is missing.
     Unclosed(char),
-    /// Text behind closing quotes.
+    /// Text after closing quotes.
     TextBehindQuotes,
-    /// Text behind this closing quote.
+    /// Text after this closing quote.
     TextBehindQuote(char),
-    /// Text behind a value in brackets.
+    /// Text after a value in brackets.
     TextBehindBrackets {
         /// The bracket that opens it.
         open: char,
@@ -174,7 +174,7 @@ pub enum FaultKind {
     AnchorSign,
     /// A text that begins with `? `.
     KeySign,
-    /// A text behind `|` or `>`.
+    /// A text after `|` or `>`.
     BlockTextSign(char),
     /// A text that begins with a sign that YAML reserves.
     ReservedSign(char),
@@ -268,12 +268,12 @@ pub enum RewriteKind {
 }
 
 impl Rewrite {
-    /// A text in place of another, beyond doubt.
+    /// Returns a text instead of another, beyond doubt.
     fn certain(range: Range<usize>, text: String) -> Rewrite {
         Rewrite { range, text, is_certain: true, kind: RewriteKind::Text }
     }
 
-    /// The node that is meant, where the value stands.
+    /// Returns the node that is meant, where the value is.
     pub(super) fn node(&self) -> Option<Node> {
         let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
         matches!(meant.kind, NodeKind::Scalar { .. }).then(|| Node { range: self.range.clone(), ..meant })
@@ -292,17 +292,17 @@ impl Fault {
         Fault { kind, range, advice: None, rewrite: None }
     }
 
-    /// The same with how it should be written.
+    /// Returns the same with how it should be written.
     fn with_rewrite(self, rewrite: Rewrite) -> Fault {
         Fault { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
-    /// The same with what to do instead.
+    /// Returns the same with what to do instead.
     fn with_advice(self, advice: Advice) -> Fault {
         Fault { advice: Some(advice), ..self }
     }
 
-    /// The same, found in a block, at its place in the document.
+    /// Returns the same, found in a block, at its place in the document.
     pub fn moved(mut self, distance: usize) -> Fault {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
@@ -324,7 +324,7 @@ impl Fault {
         if is_template { FaultClass::Template } else { FaultClass::Syntax }
     }
 
-    /// A line where an entry should stand, and that is none. `words`: the line, `at`: where it begins.
+    /// Returns a line where an entry should be, and that is none. `words`: the line, `at`: where it begins.
     pub(super) fn no_entry(words: &str, at: usize) -> Fault {
         let range = at..at + words.len();
         match words.split_once(':') {
@@ -368,13 +368,13 @@ impl Fault {
         Fault::new(first..last, FaultKind::Tab).with_rewrite(rewrite)
     }
 
-    /// A dash that touches its item. `behind`: where the space should be.
+    /// Returns a dash that touches its item. `behind`: where the space should be.
     pub(super) fn dash_without_space(range: Range<usize>, behind: usize) -> Fault {
         let rewrite = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
         Fault::new(range, FaultKind::MissingSpaceBehindDash).with_rewrite(rewrite)
     }
 
-    /// Blanks behind a dash or a colon that are none in YAML.
+    /// Blanks after a dash or a colon that are none in YAML.
     pub(super) fn foreign_blank_behind(text: &str, range: Range<usize>, place: BlankPlace) -> Fault {
         let blanks = &text[range.clone()];
         let spaces = " ".repeat(blanks.chars().count());
@@ -391,14 +391,14 @@ impl Fault {
         Fault::new(range, kind).with_rewrite(rewrite)
     }
 
-    /// A line that begins as the items of its list do, but for the dash.
+    /// Returns a line that begins as the items of its list do, except for the dash.
     pub(super) fn without_dash(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let rewrite = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
-    /// The same where two blanks are in the place of the dash.
+    /// Returns the same where two blanks are in the place of the dash.
     pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let range = at - 2..words.end;
@@ -406,7 +406,7 @@ impl Fault {
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
-    /// A mistake that the parser found; `range` is what to blame as far as the reader knows.
+    /// Returns a mistake that the parser found; `range` is what to blame as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
             let range = trimmed(text, line_at(text, error.offset));

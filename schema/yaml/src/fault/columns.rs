@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::{Fault, FaultKind, Rewrite, RewriteKind};
 use crate::layout::{Head, head_shape, is_dash, line_at, trimmed};
 
-/// As many lines are looked at to find out which columns are open.
+/// Maximum number of lines that are looked at to find out which columns are open.
 const LINES_ABOVE: usize = 256;
 
 impl Fault {
-    /// A line that begins between the columns where entries may begin.
+    /// Returns a line that begins between the columns where entries may begin.
     pub(crate) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
         let line = line_at(text, offset);
         let indent = indent_at(text, &line);
@@ -45,7 +45,7 @@ impl Fault {
         Some(Fault::indented(text, line, column))
     }
 
-    /// A line that is indented unlike its neighbours, which begin in a column.
+    /// Returns a line that is indented unlike its neighbours, which begin in a column.
     pub(crate) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
         let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
@@ -92,8 +92,8 @@ impl Fault {
     }
 }
 
-/// The nearest line above that begins in a column, where others are between it and a line. `None` where the lines next to
-/// it begin there.
+/// Returns the nearest line above that begins in a column, where others are between it and a line. `None` where the
+/// lines next to it begin there.
 fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
     let is_there = |line: &Range<usize>| indent_at(text, line) == column;
     let is_line =
@@ -118,7 +118,7 @@ pub(crate) struct OpenColumn {
     pub is_dash: bool,
 }
 
-/// The columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
+/// Returns the columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
 pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
     let mut columns: Vec<OpenColumn> = Vec::new();
     let mut above = line_start;
@@ -158,12 +158,12 @@ pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<
     columns
 }
 
-/// How many blanks a line begins with.
+/// Returns how many blanks a line begins with.
 pub(crate) fn indent_at(text: &str, line: &Range<usize>) -> usize {
     line.len() - text[line.clone()].trim_start_matches(' ').len()
 }
 
-/// The next line with content.
+/// Returns the next line with content.
 fn next_line(text: &str, from: usize) -> Option<&str> {
     let has_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     text[from..].split('\n').skip(1).find(has_content)

@@ -10,7 +10,8 @@ use crate::{
 };
 
 impl Fault {
-    /// What is wrong with a value without quotes that goes on over several lines, if it is what cannot be read there.
+    /// Returns what is wrong with a value without quotes that continues over several lines, if it is what cannot be
+    /// read there.
     pub(crate) fn of_lines(text: &str, at: usize) -> Option<Fault> {
         let (owner, value) = plain_lines(text, at)?;
         let words = &text[value.clone()];
@@ -32,15 +33,15 @@ impl Fault {
         Some(Fault::new(value.start + mark.start..value.start + mark.end, fault).with_rewrite(rewrite))
     }
 
-    /// What is wrong with the value of one line, if that is what makes it unreadable, and if the line can be read once the
-    /// value is written in another way.
+    /// Returns what is wrong with the value of one line, if that is what makes it unreadable, and if the line can be read
+    /// once the value is written in another way.
     pub(crate) fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         let line = line_at(text, blamed.start);
         if blamed.end > line.end {
             return None;
         }
         let value = value_of(text, &line)?;
-        // Of a text that goes on below, quotes around its first line would leave the rest behind.
+        // Of a text that continues below, quotes around its first line would leave the rest after.
         let goes_on = plain_lines(text, value.start).is_some_and(|(owner, _)| owner == line);
         let Reading { mark, kind: fault, rewritten, extent, is_certain, is_template } =
             Reading::of(&text[value.clone()])?;
@@ -76,7 +77,7 @@ impl Fault {
     }
 }
 
-/// A value without quotes that goes on below its line, and the line where it begins. `at`: somewhere in it.
+/// Returns a value without quotes that continues below its line, and the line where it begins. `at`: somewhere in it.
 fn plain_lines(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let mut owner = line_at(text, at);
     let value = loop {
@@ -152,12 +153,12 @@ impl Reason {
     }
 }
 
-/// A text of several lines in quotes: its lines stay as they are, and so does what they mean together.
+/// Returns a text of several lines in quotes: its lines stay as they are, and so does what they mean together.
 fn quoted_lines(words: &str) -> String {
     if words.contains(['"', '\\']) { format!("'{}'", words.replace('\'', "''")) } else { format!("\"{words}\"") }
 }
 
-/// The value in a line: behind its key, or behind its dash.
+/// Returns the value in a line: after its key, or after its dash.
 pub(super) fn value_of(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let mut start = line.start;
     let is_item = loop {
