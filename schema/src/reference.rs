@@ -13,8 +13,9 @@ use crate::{
 
 /// The whole reference.
 pub fn reference() -> String {
-    let mut out =
-        String::from("# Reference\n\nGenerated from the types in `schema/src`: edit their doc comments, not this file.\n\n");
+    let mut out = String::from(
+        "# Reference\n\nGenerated from the types in `schema/src`: edit their doc comments, not this file.\n\n",
+    );
     for file in SpecFile::ALL {
         let heading = file.heading();
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
@@ -183,7 +184,12 @@ fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
         if fields.is_empty() {
             continue;
         }
-        write(out, format_args!("\nKeys besides `{key}` in `{path}`:\n\n| key | type | default | description |\n|---|---|---|---|\n"));
+        write(
+            out,
+            format_args!(
+                "\nKeys besides `{key}` in `{path}`:\n\n| key | type | default | description |\n|---|---|---|---|\n"
+            ),
+        );
         for field in &fields {
             let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
             let label = field.shape.type_label().replace('|', "\\|");

@@ -332,7 +332,10 @@ impl Document {
 
     /// The block of an item that is alone in it, and where it begins.
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
-        self.block_of(item).filter(|(_, block)| block.item_count() == 1)
+        let number = item.block()?;
+        let slot = &self.blocks[number];
+        let is_alone = matches!(slot.kind, BlockKind::Item | BlockKind::MisplacedItem) && slot.children == 1;
+        is_alone.then(|| (self.starts[number], &slot.block))
     }
 
     /// Where an item ends, the lines behind it that belong to nothing included.

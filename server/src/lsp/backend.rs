@@ -124,14 +124,14 @@ impl Backend {
         uri: &Uri,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        self.with_words(uri, move |snapshot| serde_json::to_string(&work(snapshot)).unwrap_or_default()).await
+        self.with_words(uri, move |snapshot| vec![serde_json::to_string(&work(snapshot)).unwrap_or_default()]).await
     }
 
-    /// The same for answers that are a text of JSON already.
+    /// The same for answers that are a text of JSON already, in pieces.
     async fn with_words<T>(
         &self,
         uri: &Uri,
-        work: impl FnOnce(Snapshot) -> String + Send + 'static,
+        work: impl FnOnce(Snapshot) -> Vec<String> + Send + 'static,
     ) -> Result<Option<T>> {
         match self.with(uri, work).await? {
             None => Ok(None),

@@ -48,7 +48,7 @@ pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// The lenses of a suite.
-pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> String {
+pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<String> {
     let place = &snapshot.place;
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
     if !snapshot.display.code_lens || !place.has_tests() {
@@ -358,7 +358,7 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
 }
 
 /// The outline.
-pub(super) fn symbols(snapshot: &Snapshot) -> String {
+pub(super) fn symbols(snapshot: &Snapshot) -> Vec<String> {
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
     for section in symbols::sections(&snapshot.document, snapshot.place.file) {
         let items = section.items.iter().map(|item| {
@@ -416,7 +416,7 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
 }
 
 /// What can be folded.
-pub(super) fn folding(snapshot: &Snapshot) -> String {
+pub(super) fn folding(snapshot: &Snapshot) -> Vec<String> {
     let word = |ranges: &convert::Ranges<'_>, fold: Fold| {
         let range = ranges.range(fold.range);
         FoldingRange {

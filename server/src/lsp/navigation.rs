@@ -169,7 +169,7 @@ pub(super) fn rename(
 }
 
 /// Paths that lead somewhere.
-pub(super) fn links(snapshot: &Snapshot) -> String {
+pub(super) fn links(snapshot: &Snapshot) -> Vec<String> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     // Placeholders have other values on another day; files may come and go.

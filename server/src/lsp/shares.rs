@@ -24,9 +24,46 @@ pub(super) struct Share<T> {
 pub(super) struct Answer<'d> {
     document: &'d Document,
     ranges: Ranges<'d>,
-    json: String,
+    json: Pieces,
     /// A byte of the text, and its line: most parts begin where the one before ends.
     place: (usize, u32),
+}
+
+/// A long text of JSON in pieces. Large blocks of memory that come and go would be kept by the allocator.
+pub(super) struct Pieces {
+    full: Vec<String>,
+    last: String,
+}
+
+impl Pieces {
+    /// Returns a text that begins with some words.
+    pub(super) fn new(words: &str) -> Pieces {
+        Pieces { full: Vec::new(), last: words.to_owned() }
+    }
+
+    /// Returns the piece to which words are added. It holds what was added last.
+    pub(super) fn last(&mut self) -> &mut String {
+        const LONG: usize = 48 * 1024;
+        if self.last.len() > LONG {
+            let next = String::with_capacity(LONG + LONG / 4);
+            self.full.push(std::mem::replace(&mut self.last, next));
+        }
+        &mut self.last
+    }
+
+    /// Begins another value of a list or an object.
+    pub(super) fn separate(&mut self) {
+        if !self.last.ends_with(['[', '{']) {
+            self.last().push(',');
+        }
+    }
+
+    /// Returns all pieces.
+    pub(super) fn finish(mut self, words: &str) -> Vec<String> {
+        self.last.push_str(words);
+        self.full.push(self.last);
+        self.full
+    }
 }
 
 /// What a part adds, and the line from which its lines count.
@@ -35,7 +72,7 @@ pub(super) type Placed<T> = (Arc<Share<T>>, u32);
 impl<'d> Answer<'d> {
     /// An answer that is a list, of which nothing is known yet.
     pub(super) fn list(document: &'d Document, encoding: Encoding) -> Answer<'d> {
-        Answer { document, ranges: Ranges::new(document, encoding), json: "[".to_owned(), place: (0, 0) }
+        Answer { document, ranges: Ranges::new(document, encoding), json: Pieces::new("["), place: (0, 0) }
     }
 
     /// Returns what a part adds, found out only where it is not kept. Values have their true ranges.
@@ -70,8 +107,8 @@ impl<'d> Answer<'d> {
         if share.json.is_empty() {
             return;
         }
-        self.separate();
-        share.write(*first, &mut self.json);
+        self.json.separate();
+        share.write(*first, self.json.last());
     }
 
     /// Adds a value that has a list of others as its member `name`, unless there are none.
@@ -80,16 +117,11 @@ impl<'d> Answer<'d> {
         if inner.iter().all(|(share, _)| share.json.is_empty()) {
             return;
         }
-        self.json.pop();
-        let _ = write!(self.json, ",\"{name}\":[");
+        // The end of the object comes behind its last member.
+        self.json.last.pop();
+        let _ = write!(self.json.last, ",\"{name}\":[");
         inner.iter().for_each(|placed| self.add_share(placed));
-        self.json.push_str("]}");
-    }
-
-    fn separate(&mut self) {
-        if !self.json.ends_with('[') {
-            self.json.push(',');
-        }
+        self.json.last.push_str("]}");
     }
 
     /// The converter of ranges.
@@ -98,9 +130,8 @@ impl<'d> Answer<'d> {
     }
 
     /// The whole answer.
-    pub(super) fn finish(mut self) -> String {
-        self.json.push(']');
-        self.json
+    pub(super) fn finish(self) -> Vec<String> {
+        self.json.finish("]")
     }
 }
 

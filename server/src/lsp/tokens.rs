@@ -5,7 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot};
+use super::{convert, session::Snapshot, shares::Pieces};
 use crate::ide::{
     hints,
     parts::parts,
@@ -93,10 +93,10 @@ impl Chain {
 }
 
 /// The tokens of a whole document, as JSON.
-pub(super) fn all_tokens(snapshot: &Snapshot) -> String {
+pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<String> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let ranges = convert::Ranges::new(document, encoding);
-    let mut json = "{\"data\":[".to_owned();
+    let mut json = Pieces::new("{\"data\":[");
     let mut before = 0;
     for part in parts(document, snapshot.place.file) {
         let start = part.keeper.map_or(0, |keeper| keeper.start);
@@ -104,15 +104,12 @@ pub(super) fn all_tokens(snapshot: &Snapshot) -> String {
         let find_out = || Chain::of(&chained(&ranges, tokens::tokens_in(document, &part), line));
         let chain = part.keeper.map_or_else(|| Arc::new(find_out()), |keeper| keeper.kept(find_out));
         let Some(Chain { down, height, words }) = &*chain else { continue };
-        if !json.ends_with('[') {
-            json.push(',');
-        }
+        json.separate();
         let first = line + down;
-        let _ = write!(json, "{},{words}", first - before);
+        let _ = write!(json.last(), "{},{words}", first - before);
         before = first + height;
     }
-    json.push_str("]}");
-    json
+    json.finish("]}")
 }
 
 /// What stands between the letters of a part of a document.

@@ -21,7 +21,11 @@ pub const VARIABLES: &[Variable] = &[
         docs: "The id of the run. In `then`, it is the id that was returned when the target was started.",
         files: ALL,
     },
-    Variable { name: "run_started_at", docs: "The time when the run began, in UTC, such as `2026-05-14T12:00:00Z`.", files: ALL },
+    Variable {
+        name: "run_started_at",
+        docs: "The time when the run began, in UTC, such as `2026-05-14T12:00:00Z`.",
+        files: ALL,
+    },
     Variable { name: "handoff.from", docs: "The agent that hands over.", files: HANDOFF },
     Variable { name: "handoff.to", docs: "The agent that takes over.", files: HANDOFF },
     Variable { name: "callee_run_id", docs: "The id of the run of the agent that takes over.", files: HANDOFF },

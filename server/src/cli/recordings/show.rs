@@ -107,7 +107,9 @@ fn not_found(test: &str, shelves: &[Shelf]) -> anyhow::Result<u8> {
     let tests = shelves.iter().flat_map(|shelf| shelf.items.values().filter_map(|item| item.test.as_deref()));
     match nearest(test, tests) {
         Some(near) => bail!("no recording of the test `{test}`; did you mean `{near}`?"),
-        None => bail!("no recording of the test `{test}`: run it first (`speclens recordings list` lists all recordings)"),
+        None => {
+            bail!("no recording of the test `{test}`: run it first (`speclens recordings list` lists all recordings)")
+        }
     }
 }
 

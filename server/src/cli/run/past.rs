@@ -60,9 +60,7 @@ impl Past {
         Some(match (self.recorded, self.unrecorded) {
             (0, _) => "nothing to run: these tests have no recordings; run them without `--failed`".to_owned(),
             (_, 0) => "nothing to run: no test failed in its last run".to_owned(),
-            (_, 1) => {
-                "nothing to run: no test failed in its last run; 1 test has no recorded run".to_owned()
-            }
+            (_, 1) => "nothing to run: no test failed in its last run; 1 test has no recorded run".to_owned(),
             (_, count) => {
                 format!("nothing to run: no test failed in its last run; {count} tests have no recorded run")
             }
