@@ -10,6 +10,9 @@ mod names;
 mod places;
 mod written;
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -174,6 +177,13 @@ impl Shape {
 
     pub(crate) fn new(root: &'static Value, schema: &'static Value) -> Shape {
         Shape::of_parts(root, resolved(root, schema), None)
+    }
+
+    /// A number that is the same for shapes of which the schema says the same.
+    pub fn id(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
+        hasher.finish()
     }
 
     /// What the schema says here, its branches chosen by a node; without one, no condition is fulfilled.

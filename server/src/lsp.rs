@@ -29,6 +29,7 @@ mod run_diagnostics;
 mod runs;
 mod session;
 mod settings;
+mod shares;
 mod tokens;
 mod transport;
 mod whole;
