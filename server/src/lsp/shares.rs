@@ -195,3 +195,63 @@ fn push_number(mut number: u32, into: &mut String) {
     }
     into.extend(digits[at..].iter().map(|digit| char::from(*digit)));
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use speclens_schema::{
+        dialect::ScalarRules,
+        document::{Document, Encoding},
+    };
+
+    use super::{Answer, Share};
+    use crate::ide::parts::Keeper;
+
+    #[test]
+    fn only_lines_of_ranges_count_from_the_first_line_of_the_part() {
+        let names = ["\"line\":7", "line", "\\\"line\":7", "startLine\":3", "{\"endLine\":3}", "é\n\"line\":\\"];
+        for name in names {
+            let value = |by: u32| json!({ "name": name, "range": { "start": { "line": 12 + by, "character": 7 } }, "startLine": 100 + by, "line": 12 + by, "endLine": 4_000_000_000u32 - 7 + by });
+            let share = Share::of(&[value(0), value(0)], 12, 0, ());
+            assert_eq!(share.lines.len(), 8, "{name}");
+            for by in [0, 1, 5] {
+                let mut words = String::new();
+                share.write(12 + by, &mut words);
+                let read: Value = serde_json::from_str(&format!("[{words}]")).unwrap();
+                assert_eq!(read, json!([value(by), value(by)]), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_answer_in_pieces_is_the_list_of_what_the_parts_add() {
+        const COUNT: usize = 3000;
+        struct AddsNames;
+        let text = (0..COUNT).map(|number| format!("- a: {number}\n")).collect::<String>();
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let items: Vec<_> = document.root().unwrap().items().collect();
+        // The second time all is known.
+        for is_known in [false, true] {
+            let mut answer = Answer::list(&document, Encoding::Utf16);
+            for (number, item) in items.iter().enumerate() {
+                let share = answer.share(Keeper::of_item(*item), |ranges| {
+                    assert!(!is_known);
+                    let range = ranges.range(item.range());
+                    let values =
+                        if number % 3 == 0 { vec![] } else { vec![json!({ "name": "x".repeat(40), "range": range })] };
+                    (values, AddsNames)
+                });
+                answer.add_share(&share);
+            }
+            answer.add_around(&json!({ "line": 3 }), "children", &Vec::<super::Placed<AddsNames>>::new());
+            let pieces = answer.finish();
+            assert!(pieces.len() > 3 && pieces.iter().all(|piece| piece.len() < 64 * 1024));
+            let read: Vec<Value> = serde_json::from_str(&pieces.concat()).unwrap();
+            assert_eq!(read.len(), COUNT / 3 * 2 + 1);
+            for (at, value) in read[..COUNT / 3 * 2].iter().enumerate() {
+                assert_eq!(value["range"]["start"], json!({ "line": at / 2 * 3 + at % 2 + 1, "character": 2 }));
+            }
+            assert_eq!(read[COUNT / 3 * 2], json!({ "line": 3 }));
+        }
+    }
+}
