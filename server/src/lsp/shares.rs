@@ -1,6 +1,6 @@
-//! Answers about a whole document, put together from what its parts add to them. What a part adds is put into words once and
-//! kept with it, with numbers of lines that count from its own first line: to make the answer, texts are copied and
-//! numbers of lines are written between them.
+//! Puts answers about a whole document together from what its parts add to them. What a part adds is written as JSON once and
+//! kept with the part; its numbers of lines count from the first line of the part. To make the answer, these texts are copied,
+//! and the numbers of lines are written between them.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -10,7 +10,7 @@ use speclens_schema::document::{Document, Encoding};
 use super::convert::Ranges;
 use crate::ide::parts::Keeper;
 
-/// What a part of a document adds to the answer `T`: values of JSON with commas between them. `T` may say more about it.
+/// The values that a part of a document adds to the answer `T`, as JSON with commas between them. `T` may say more about it.
 pub(super) struct Share<T> {
     json: Box<str>,
     /// Where numbers of lines are left out of the JSON, and how far each line is from the first one.
@@ -29,7 +29,7 @@ pub(super) struct Answer<'d> {
     place: (usize, u32),
 }
 
-/// A long text of JSON in pieces. Large blocks of memory that come and go would be kept by the allocator.
+/// A long text of JSON in pieces. The allocator keeps the memory of large ones.
 pub(super) struct Pieces {
     full: Vec<String>,
     last: String,
@@ -66,16 +66,17 @@ impl Pieces {
     }
 }
 
-/// What a part adds, and the line from which its lines count.
+/// A share, and the line from which its lines count.
 pub(super) type Placed<T> = (Arc<Share<T>>, u32);
 
 impl<'d> Answer<'d> {
-    /// An answer that is a list, of which nothing is known yet.
+    /// Begins an answer that is a list.
     pub(super) fn list(document: &'d Document, encoding: Encoding) -> Answer<'d> {
         Answer { document, ranges: Ranges::new(document, encoding), json: Pieces::new("["), place: (0, 0) }
     }
 
-    /// Returns what a part adds, found out only where it is not kept. Values have their true ranges.
+    /// Returns what a part adds. It is found out only where it is not kept yet, with lines that count from the first one of
+    /// the document.
     pub(super) fn share<V: Serialize, T: Send + Sync + 'static>(
         &mut self,
         keeper: Option<Keeper<'_>>,
@@ -124,12 +125,12 @@ impl<'d> Answer<'d> {
         self.json.last.push_str("]}");
     }
 
-    /// The converter of ranges.
+    /// Returns the converter of ranges.
     pub(super) fn ranges(&self) -> &Ranges<'d> {
         &self.ranges
     }
 
-    /// The whole answer.
+    /// Returns the whole answer, in pieces.
     pub(super) fn finish(self) -> Vec<String> {
         self.json.finish("]")
     }
