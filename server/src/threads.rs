@@ -35,8 +35,7 @@ pub(crate) fn start<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).context(REFUSED)
 }
 
-const REFUSED: &str =
-    "cannot start another thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
+const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
 
 /// Builds an asynchronous runtime.
 ///
@@ -152,7 +151,7 @@ fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
 fn work_off(queue: &Mutex<Queue>) {
     while let Some(job) = next(queue) {
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            tracing::error!("work in the background panicked; its thread goes on");
+            tracing::error!("a background task panicked; its thread continues");
         }
     }
 }

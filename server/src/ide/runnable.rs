@@ -64,7 +64,7 @@ impl Obstacle {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
             Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
             Obstacle::NoSuite => {
-                format!("`{test}` was not run: no suite names this file, so add it to the `tasks` of one")
+                format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
             Obstacle::WrongSettings => {
                 format!("`{test}` was not run: fix the errors of `speclens.yaml` first")

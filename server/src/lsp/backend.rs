@@ -474,7 +474,7 @@ impl Backend {
         // An edit of an older text would destroy the newer one.
         resolved.flatten().ok_or_else(|| Error {
             code: ErrorCode::ContentModified,
-            message: "the text has changed since: ask for the actions again".into(),
+            message: "the text has changed since then: request the actions again".into(),
             data: None,
         })
     }

@@ -134,10 +134,7 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
         severity: Some(lsp::DiagnosticSeverity::Information),
         code: Some(lsp::Code::String(LEFT_OUT.to_owned())),
         source: Some(source.to_owned()),
-        message: format!(
-            "{count} problems below the severity of an error are not shown\nhelp: list all with `{command}`"
-        )
-        .into(),
+        message: format!("{count} less severe problems are not shown\nhelp: list them all with `{command}`").into(),
         ..lsp::Diagnostic::default()
     })
 }

@@ -58,7 +58,7 @@ where
         }
         let length = length.unwrap_or_default();
         if length > MESSAGE_LIMIT {
-            tracing::error!("a message of {length} bytes is too large: the connection is closed");
+            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
             return;
         }
         let mut body = vec![0; length];
@@ -66,7 +66,7 @@ where
             return;
         }
         if let Some((code, reason)) = wrong_with(&body) {
-            tracing::warn!("a message was left out: {reason}");
+            tracing::warn!("a message was ignored: {reason}");
             outbox.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } }));
             continue;
         }
@@ -99,7 +99,7 @@ enum Message {
 fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
     let malformed = |reason: String| Some((INVALID_REQUEST, format!("not a message of JSON-RPC 2.0: {reason}")));
     let Ok(body) = std::str::from_utf8(body) else {
-        return Some((PARSE_ERROR, "not a JSON text: it is not UTF-8".to_owned()));
+        return Some((PARSE_ERROR, "not valid JSON: not UTF-8".to_owned()));
     };
     // Nearly all messages are requests, and a text of megabytes is read once then, not three times.
     if serde_json::from_str::<Request>(body).is_ok_and(|request| !request.method().is_empty()) {
@@ -114,7 +114,7 @@ fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
         Err(error) if error.is_data() => {
             malformed("expected `jsonrpc`, and an id that is an integer or a string".to_owned())
         }
-        Err(error) => Some((PARSE_ERROR, format!("not a JSON text: {error}"))),
+        Err(error) => Some((PARSE_ERROR, format!("not valid JSON: {error}"))),
     }
 }
 
@@ -312,9 +312,9 @@ fn without_odd_parameters(request: Request) -> Request {
 }
 
 fn internal_error(method: &str, id: Option<Id>) -> Option<Response> {
-    tracing::error!("the handler of {method} panicked; the server goes on");
+    tracing::error!("the handler of {method} panicked; the server continues");
     let mut error = Error::internal_error();
-    error.message = format!("{method} failed inside the server; its log says where").into();
+    error.message = format!("{method} failed inside the server; see its log").into();
     id.map(|id| Response::from_error(id, error))
 }
 

@@ -28,7 +28,7 @@ use crate::words::{Defines, Name, Stages};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PipelineContract {
-    /// Version of the format: the string `"1.0"`, in quotes.
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Name, skill and trigger of the pipeline.
@@ -57,10 +57,10 @@ pub struct Pipeline {
     /// Slash command that starts the pipeline.
     #[schemars(extend("examples" = ["/send-newsletter"]))]
     pub trigger: Name,
-    /// Number of stages: the length of the list `stages`.
+    /// Number of stages, which is the length of the list `stages`.
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
-    /// Expected duration of a run, for documentation only. To check it, write `elapsed <= 30m` under `pipeline_health`.
+    /// Expected duration, for documentation only. To check it, use `pipeline_health`: `elapsed <= 30m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["30m"]))]
     pub estimated_duration: Option<Name>,
@@ -121,8 +121,8 @@ pub struct HealthCheck {
     pub check: Name,
 }
 
-/// The directory from which the handoff contracts of a pipeline count, relative to the root of the workspace: that of the
-/// skill, in whose `tests` the pipeline lies.
+/// Returns the directory from which the handoff contracts of a pipeline count, relative to the root of the workspace:
+/// that of the skill, in whose `tests` the pipeline is.
 pub fn handoff_base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {

@@ -38,7 +38,7 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ScenarioContract {
-    /// Version of the format: the string `"1.0"`, in quotes.
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Skill or agent to test.
@@ -64,7 +64,7 @@ pub struct ScenarioContract {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Target {
-    /// Type of the target: a skill or an agent.
+    /// Type of the target, a skill or an agent.
     ///
     /// A skill is started through the gateway, an agent through the `openclaw` program.
     pub r#type: TargetType,
