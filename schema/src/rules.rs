@@ -127,6 +127,11 @@ impl Code {
         matches!(self, Code::Syntax | Code::UnquotedTemplate | Code::Encoding | Code::UnreadableFile | Code::TooLarge)
     }
 
+    /// Whether every problem of its kind is about something that is absent.
+    pub(crate) fn is_about_absence(self) -> bool {
+        matches!(self, Code::MissingField | Code::NoClaims | Code::NoExitCode)
+    }
+
     /// Whether it is about text that could be left out as well: editors fade it.
     pub fn is_about_unnecessary(self) -> bool {
         matches!(self, Code::Unused | Code::NoEffect)

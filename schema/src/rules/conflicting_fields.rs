@@ -9,6 +9,8 @@ use crate::{
     words::all_of,
 };
 
+pub(crate) mod clawspec;
+
 page! {
     /// Keys that exclude each other are in one mapping.
     "conflicting-fields", Error

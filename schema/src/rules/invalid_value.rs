@@ -1,7 +1,8 @@
 use crate::{
     document::{Pointer, Scalar},
+    edit,
     finding::{Finding, Rule, Site, Words},
-    problem::Code,
+    problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
     words::{is_surely, listed, opposite_of},
@@ -99,15 +100,14 @@ impl Rule for NotAllowed {
         let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
         let near = fix::nearest_choice(node, &choices);
-        let is_own = !node.resolved().is_through_alias();
         if let Some(near) = near {
             let sure = node.text().is_some_and(|text| {
                 is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
             });
-            let (text, title) = (shape::scalar(near), format!("change it to `{near}`"));
-            let fix = if sure { fix::replace } else { fix::guess };
-            let words = Words::new(format!("{name} cannot be {}", describe(node))).help(&title);
-            return words.fix(is_own.then(|| fix(node.own_range(), text, title)));
+            let fix = if sure { Fix::safe } else { Fix::guess };
+            let edits = edit::rewrite(node, shape::scalar(near));
+            let words = Words::new(format!("{name} cannot be {}", describe(node)));
+            return words.remedy(format!("change it to `{near}`"), fix, edits);
         }
         let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));
         if let Some(written) = node.as_str() {
@@ -116,9 +116,10 @@ impl Rule for NotAllowed {
             words.help = described_as(written, &choices);
         }
         match choices.as_slice() {
-            [only] if is_own => {
+            [only] => {
                 let text = shape::show(only.value);
-                words.fix([fix::guess(node.own_range(), text.clone(), format!("change it to `{text}`"))])
+                let edits = edit::rewrite(node, text.clone());
+                words.fix(edits.map(|edits| Fix::guess(format!("change it to `{text}`"), edits)))
             }
             [..] => words,
         }

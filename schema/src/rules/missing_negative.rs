@@ -119,7 +119,7 @@ impl Rule for NoNegative {
                 let written = tag.text().unwrap_or_default();
                 let help = format!("change the tag `{written}` to `negative`: ClawSpec compares capitals, too");
                 let edits = tag.replaced("negative");
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(help, Fix::guess, edits)
             }
             None => words.fix(cures(&scenarios, &self.log_path)),
         }

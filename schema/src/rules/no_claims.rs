@@ -27,10 +27,6 @@ impl Rule for NoClaims {
         Code::NoClaims
     }
 
-    fn is_about_absence(&self) -> bool {
-        true
-    }
-
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`expect` holds no expectation, so this test always passes")
             .help("add an expectation, such as `output: { contains: [...] }`")

@@ -31,15 +31,10 @@ impl Rule for NoExitCode {
         Code::NoExitCode
     }
 
-    fn is_about_absence(&self) -> bool {
-        true
-    }
-
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "add `exit_code: 0`";
         let edits = site.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
         Words::new("no assertion checks whether the command succeeded")
-            .help(help)
-            .fix(edits.map(|edits| Fix::guess(help, edits)))
+            .remedy(help, Fix::guess, edits)
     }
 }

@@ -52,7 +52,6 @@ impl Rule for SharedWorkdir {
         };
         Words::new("all tasks share this directory")
             .note(format!("cli-bench runs up to {count} of them at once; speclens runs one after the other"))
-            .help(help)
-            .fix(edits.map(|edits| Fix::guess(help, edits)))
+            .remedy(help, Fix::guess, edits)
     }
 }

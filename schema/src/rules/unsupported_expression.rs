@@ -51,7 +51,7 @@ impl Rule for UnknownCondition {
             Some(near) => {
                 let help = format!("change it to `{near}`");
                 let edits = site.spot().and_then(|spot| spot.replaced(near));
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(help, Fix::guess, edits)
             }
             None => {
                 let [first, second, _] = Condition::WRITTEN;

@@ -90,7 +90,6 @@ impl Rule for Ambiguous {
         let help = format!("write `{quoted}`");
         let edits = site.node().and_then(edit::quote);
         Words::new(format!("readers of YAML 1.1 do not read `{text}` as a string"))
-            .fix(edits.map(|edits| Fix::safe(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::safe, edits)
     }
 }

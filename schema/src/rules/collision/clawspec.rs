@@ -48,7 +48,6 @@ impl Rule for ReportName {
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(directory)));
         Words::new(format!("`pipeline.name` is `{written}`, and its skill is in `{directory}`"))
             .note("ClawSpec counts the reports of the directory and names them by `name`, so each run overwrites `r1`")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }

@@ -216,8 +216,7 @@ impl Rule for OtherAgent {
         let help = format!("change it to `{contract}`");
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(contract)));
         Words::new(format!("the agent of the stage is `{stage}`, and its contract hands over to `{contract}`"))
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }
 

@@ -157,7 +157,7 @@ pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
 
 /// The fix that swaps the bounds of a count.
 fn swapped(site: &Site<'_>, least: f64, most: f64) -> Option<Fix> {
-    let count = Spot::root(site.root).at(&site.at.parent()?)?;
+    let count = site.holder()?;
     let (min, max) = (count.get("min")?, count.get("max")?);
     let edits = [min.replaced(most.to_string())?, max.replaced(least.to_string())?].concat();
     Some(Fix::guess("swap `min` and `max`", edits))

@@ -3,7 +3,7 @@
 use crate::{
     dialect::cli_bench::{facts::NoTasks, named_tasks::NamedTasks},
     document::Pointer,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     script::PREFIX,
@@ -28,10 +28,9 @@ struct TaskId(String);
 #[derive(Debug)]
 struct ModelId(String);
 
-/// A text that is not the id of a model, with what the schema says of it.
+/// A text that is not the id of a model.
 #[derive(Debug)]
 struct NoModelId {
-    rule: Box<dyn Rule>,
     text: String,
 }
 
@@ -46,7 +45,7 @@ struct TaskFile {
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_model = context.file == SpecFile::CliBench && context.base == Pointer::root().key("providers").index(0);
     match context.node.as_str().filter(|_| is_model && finding.at().is_root()) {
-        Some(text) => finding.with_rule(|rule| Box::new(NoModelId { rule, text: text.to_owned() })),
+        Some(text) => finding.explained(NoModelId { text: text.to_owned() }),
         None => finding,
     }
 }
@@ -135,7 +134,7 @@ impl Rule for MaskedName {
         }
         let help = format!("write the name alone, `{bare}`");
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(bare)));
-        words.fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
+        words.remedy(help, Fix::safe, edits)
     }
 }
 
@@ -172,17 +171,9 @@ impl Rule for ModelId {
     }
 }
 
-impl Rule for NoModelId {
-    fn code(&self) -> Code {
-        self.rule.code()
-    }
-
-    fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words { message: format!("`{}` is not a valid model id", self.text), ..self.rule.words(site) }
+impl Explanation for NoModelId {
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        Words { message: format!("`{}` is not a valid model id", self.text), ..said }
             .help("write it as `provider/model-id`, such as `openai/gpt-4o`")
     }
 }

@@ -30,7 +30,6 @@ impl Rule for NoSlash {
         let edits = skill.and_then(|skill| skill.replaced(scalar(&format!("/{text}"))));
         Words::new(format!("`{text}` is not a slash command"))
             .note("the webhook is asked for a command such as `/daily-brief`")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }

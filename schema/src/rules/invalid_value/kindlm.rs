@@ -89,8 +89,7 @@ impl Rule for InvalidValue {
                 let help = format!("write the name alone, `{bare}`");
                 let edits = site.spot().filter(|_| is_plain).and_then(|spot| spot.replaced(scalar(bare)));
                 Words::new(format!("`{written}` is not a valid name of an environment variable"))
-                    .fix(edits.map(|edits| Fix::safe(&help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::safe, edits)
             }
             InvalidValue::Address { key, reason } => Words::new(format!("`{key}` is not a valid URL: {reason}")),
         }

@@ -25,10 +25,6 @@ impl Rule for SaysNothing {
         Code::MissingField
     }
 
-    fn is_about_absence(&self) -> bool {
-        true
-    }
-
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("missing `say`").help("add `say`, or `fail` for a request that breaks")
     }

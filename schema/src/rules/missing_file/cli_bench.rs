@@ -144,8 +144,7 @@ impl Rule for Missing {
                 let help = format!("change it to `{near}`");
                 let edits = site.spot().and_then(|spot| spot.replaced(scalar(&format!("{scheme}{near}"))));
                 Words::new(format!("`{path}` does not exist"))
-                    .fix(edits.map(|edits| Fix::guess(&help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::guess, edits)
             }
             (None, None) => Words::new(format!("`{path}` does not exist")),
             (None, Some(root)) => Words::new(format!("`{path}` does not exist below `{root}`")),
@@ -164,7 +163,7 @@ impl Rule for DirectoryOfTasks {
         let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
         let help = format!("change it to `{name}`");
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(&name)));
-        Words::new(format!("`{path}` is a directory")).fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        Words::new(format!("`{path}` is a directory")).remedy(help, Fix::guess, edits)
     }
 }
 
@@ -213,7 +212,7 @@ impl Rule for MissingScript {
             Some(near) => {
                 let help = format!("change it to `{near}`");
                 let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(help, Fix::guess, edits)
             }
             None => words,
         };

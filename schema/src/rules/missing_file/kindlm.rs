@@ -96,7 +96,7 @@ impl Rule for MissingScript {
         let help = format!("change it to `{near}`");
         let spot = site.spot().filter(|_| is_plain(near));
         let edits = spot.and_then(|spot| spot.with_part(site.range, &self.word, near.as_str()));
-        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        words.remedy(help, Fix::guess, edits)
     }
 }
 

@@ -146,13 +146,12 @@ impl Rule for MissingVariable {
                     return words;
                 }
                 let help = "change it to `{{workdir}}`";
-                words.fix(replaced(site, text).map(|edits| Fix::guess(help, edits))).help(help)
+                words.remedy(help, Fix::guess, replaced(site, text))
             }
             MissingVariable::Spaced => {
                 let help = "write it without spaces, `{{workdir}}`";
                 Words::new("`{{ workdir }}` is not filled in")
-                    .fix(replaced(site, SPACED).map(|edits| Fix::safe(help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::safe, replaced(site, SPACED))
             }
         }
     }

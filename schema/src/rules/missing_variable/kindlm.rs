@@ -291,6 +291,6 @@ fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
 
 /// The fix that adds a variable to the test.
 fn addition(site: &Site<'_>, name: &str) -> Option<Fix> {
-    let test = Spot::root(site.root).at(&site.at.parent()?)?;
+    let test = site.holder()?;
     Some(Fix::suggestion(format!("add `{name}` to `vars`"), variables::addition(&test, name)?))
 }

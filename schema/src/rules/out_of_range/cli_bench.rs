@@ -132,7 +132,6 @@ impl Rule for ShareOfOne {
         let edits = site.spot().and_then(|spot| spot.replaced(percent));
         Words::new(format!("a threshold of {value} is less than one percent"))
             .note("a threshold is a percentage from 0 to 100")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }

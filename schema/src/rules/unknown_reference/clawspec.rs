@@ -96,8 +96,7 @@ impl Rule for UnknownAgent {
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(&self.near)));
         Words::new(format!("unknown agent `{}`", self.name))
             .note("no directory of this workspace with a `SOUL.md` has this name")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }
 

@@ -247,7 +247,7 @@ impl Rule for UnknownTool {
         };
         let help = format!("change it to `{near}`");
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
-        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        words.remedy(help, Fix::guess, edits)
     }
 }
 

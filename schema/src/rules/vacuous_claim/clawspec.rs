@@ -101,7 +101,7 @@ impl Rule for FromBefore {
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
+        let assertion = site.holder();
         let edits = assertion
             .and_then(|assertion| assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())]));
         Words::new(format!("`{}` may be there from before", self.0))
