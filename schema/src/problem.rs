@@ -325,8 +325,7 @@ impl Problem {
         self.related.iter_mut().filter_map(|related| related.file.as_mut())
     }
 
-    /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes,
-    /// pointers below `base`.
+    /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes, pointers below `base`.
     pub fn moved(mut self, base: &Pointer, distance: usize) -> Problem {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);

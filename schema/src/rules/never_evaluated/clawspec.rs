@@ -29,7 +29,7 @@ impl Rule for Undefined {
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("`{}` cannot be evaluated", self.0))
-            .note("ClawSpec accepts the type and aborts the scenario: nothing defines what it checks")
+            .note("ClawSpec accepts the type but aborts the scenario, because nothing defines what it checks")
             .help("remove it")
             .fix(site.at.parent().and_then(|assertion| comment(site, &assertion)))
     }
