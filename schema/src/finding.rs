@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     document::{NodeRef, Pointer},
+    edit,
     problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
     spot::Spot,
 };
@@ -14,20 +15,49 @@ use crate::{
 /// A mistake of one kind, with what its words need: names, numbers, what was meant. Rules are in [`crate::rules`].
 pub(crate) trait Rule: Debug {
     /// The code that it is reported with.
-    fn code(&self) -> Code;
+    const CODE: Code;
 
     /// How bad it is, before settings change it.
+    const SEVERITY: Severity = Self::CODE.severity();
+
+    /// How bad it is, where that is not the same for all of its kind.
     fn severity(&self) -> Severity {
-        self.code().severity()
+        Self::SEVERITY
     }
 
     /// Whether it is about something that is absent. In a part that cannot be read completely it may be there all the same.
     fn is_about_absence(&self) -> bool {
-        self.code().is_about_absence()
+        Self::CODE.is_about_absence()
     }
 
     /// What is said of it, and the fixes.
     fn words(&self, site: &Site<'_>) -> Words;
+}
+
+/// A rule of any kind, or one that is explained.
+trait Mistake: Debug {
+    fn code(&self) -> Code;
+    fn severity(&self) -> Severity;
+    fn is_about_absence(&self) -> bool;
+    fn words(&self, site: &Site<'_>) -> Words;
+}
+
+impl<R: Rule> Mistake for R {
+    fn code(&self) -> Code {
+        R::CODE
+    }
+
+    fn severity(&self) -> Severity {
+        Rule::severity(self)
+    }
+
+    fn is_about_absence(&self) -> bool {
+        Rule::is_about_absence(self)
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Rule::words(self, site)
+    }
 }
 
 /// What is known of a mistake that another rule found.
@@ -43,17 +73,19 @@ pub(crate) trait Explanation: Debug {
     }
 
     /// What is said of it, and the fixes, where the rule says `said`.
-    fn words(&self, said: Words, site: &Site<'_>) -> Words;
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        said
+    }
 }
 
 /// A mistake of which more is known.
 #[derive(Debug)]
 struct Explained {
-    rule: Box<dyn Rule>,
+    rule: Box<dyn Mistake>,
     by: Box<dyn Explanation>,
 }
 
-impl Rule for Explained {
+impl Mistake for Explained {
     fn code(&self) -> Code {
         self.by.code(self.rule.code())
     }
@@ -101,6 +133,11 @@ impl<'d> Site<'d> {
     /// What holds the place, with its own place.
     pub(crate) fn holder(&self) -> Option<Spot<'d>> {
         Spot::root(self.root).at(&self.at.parent()?)
+    }
+
+    /// Returns the edits that put other words in place of the value that is wrong.
+    pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
+        edit::replace(self.node()?, words)
     }
 
     /// Whether a warning or an error was found in the value at a place.
@@ -273,7 +310,7 @@ pub(crate) enum Layer {
 /// Something wrong, at one place, without words.
 #[derive(Debug)]
 pub(crate) struct Finding {
-    rule: Box<dyn Rule>,
+    rule: Box<dyn Mistake>,
     layer: Layer,
     at: Pointer,
     range: Range<usize>,

@@ -43,7 +43,7 @@ macro_rules! rules {
             /// Every code, in the order of the reference.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)+];
 
-            fn page(self) -> &'static Page {
+            const fn page(self) -> &'static Page {
                 match self { $(Code::$variant => &$file::PAGE,)+ }
             }
         }
@@ -108,7 +108,7 @@ impl Code {
     }
 
     /// How bad it is unless settings say otherwise.
-    pub fn severity(self) -> Severity {
+    pub const fn severity(self) -> Severity {
         self.page().severity
     }
 
@@ -128,7 +128,7 @@ impl Code {
     }
 
     /// Whether every problem of its kind is about something that is absent.
-    pub(crate) fn is_about_absence(self) -> bool {
+    pub(crate) const fn is_about_absence(self) -> bool {
         matches!(self, Code::MissingField | Code::NoClaims | Code::NoExitCode)
     }
 

@@ -1,5 +1,5 @@
 use crate::{
-    finding::{Explanation, Finding, Site, Words},
+    finding::{Explanation, Finding},
     problem::{Code, Severity},
 };
 
@@ -26,9 +26,5 @@ impl Explanation for InSettings {
 
     fn severity(&self, _: Severity) -> Severity {
         Code::InvalidSetting.severity()
-    }
-
-    fn words(&self, said: Words, _: &Site<'_>) -> Words {
-        said
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
     document::{Pointer, Scalar},
     edit,
-    finding::{Finding, Rule, Site, Words},
+    finding::{Explanation, Finding, Rule, Site, Words},
     problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
@@ -28,9 +28,11 @@ struct NotAllowed {
     /// The key that has the value. `None` for an item of a list.
     key: Option<String>,
     shape: Option<Shape>,
-    /// Whether the value has the type of those that are allowed.
-    is_of_type: bool,
 }
+
+/// The same, of a value of another type than those that are allowed.
+#[derive(Debug)]
+struct OfOtherType;
 
 /// A text that does not have the form that its field needs.
 #[derive(Debug)]
@@ -59,7 +61,8 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         }
         is_of_type = is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_)));
     }
-    Finding::new(NotAllowed { key: context.key_at(&at), shape, is_of_type }, at, range)
+    let finding = Finding::new(NotAllowed { key: context.key_at(&at), shape }, at, range);
+    if is_of_type { finding } else { finding.explained(OfOtherType) }
 }
 
 /// Reports a text of another form.
@@ -84,9 +87,7 @@ pub(crate) fn other(context: &Context<'_>, at: Pointer, keyword: String) -> Find
 }
 
 impl Rule for NotAllowed {
-    fn code(&self) -> Code {
-        if self.is_of_type { Code::InvalidValue } else { Code::WrongType }
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
@@ -126,10 +127,14 @@ impl Rule for NotAllowed {
     }
 }
 
-impl Rule for WrongForm {
-    fn code(&self) -> Code {
-        Code::InvalidValue
+impl Explanation for OfOtherType {
+    fn code(&self, _: Code) -> Code {
+        Code::WrongType
     }
+}
+
+impl Rule for WrongForm {
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let found = || site.node().map(describe).unwrap_or_default();
@@ -148,9 +153,7 @@ impl Rule for WrongForm {
 }
 
 impl Rule for Violates {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("the value violates `{}` of the JSON Schema", self.0))

@@ -66,9 +66,7 @@ fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, Str
 }
 
 impl Rule for Missing {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (key, mapping) = (&self.key, site.parent());
@@ -90,9 +88,7 @@ impl Rule for Missing {
 }
 
 impl Rule for NoneOf {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("missing {}", listed(self.alternatives.iter().copied())));

@@ -27,9 +27,7 @@ pub(crate) fn check_task(task: &Spot<'_>, asserted: &Asserted<'_>, report: &mut 
 }
 
 impl Rule for NoExitCode {
-    fn code(&self) -> Code {
-        Code::NoExitCode
-    }
+    const CODE: Code = Code::NoExitCode;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "add `exit_code: 0`";

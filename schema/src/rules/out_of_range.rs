@@ -75,9 +75,7 @@ pub(crate) fn empty(context: &Context<'_>, at: Pointer) -> Finding {
 }
 
 impl Rule for Number {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let node = site.node();
@@ -109,9 +107,7 @@ impl Rule for Number {
 }
 
 impl Rule for EmptyText {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(match self {
@@ -127,9 +123,7 @@ impl Rule for EmptyText {
 }
 
 impl Rule for Empty {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let (item, key) = ("add an item", "add a key");

@@ -39,9 +39,7 @@ pub(crate) fn check(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for SharedWorkdir {
-    fn code(&self) -> Code {
-        Code::SharedWorkdir
-    }
+    const CODE: Code = Code::SharedWorkdir;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let count = self.at_once;

@@ -288,9 +288,7 @@ fn opposite(
 }
 
 impl Rule for UnknownKey {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
+    const CODE: Code = Code::UnknownKey;
 
     fn severity(&self) -> Severity {
         self.severity

@@ -261,9 +261,7 @@ fn changed_to(real: &str) -> String {
 }
 
 impl Rule for Unknown {
-    fn code(&self) -> Code {
-        Code::UnknownType
-    }
+    const CODE: Code = Code::UnknownType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = self.name.as_str();
@@ -298,9 +296,7 @@ impl Rule for Unknown {
 }
 
 impl Rule for NotUnderType {
-    fn code(&self) -> Code {
-        Code::UnknownType
-    }
+    const CODE: Code = Code::UnknownType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.name;

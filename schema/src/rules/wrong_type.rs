@@ -63,9 +63,7 @@ fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
 }
 
 impl Rule for WrongType {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (Some(node), Some(shape)) = (site.node(), &self.shape) else {

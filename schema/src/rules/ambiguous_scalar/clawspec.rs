@@ -73,9 +73,7 @@ fn meaning(spot: &Spot<'_>) -> Option<String> {
 }
 
 impl Rule for Yaml11 {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
+    const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let spot = site.spot();
@@ -89,13 +87,8 @@ impl Rule for Yaml11 {
 }
 
 impl Rule for AlwaysTrue {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::AmbiguousScalar;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("any string counts as true here").help("write `true` or `false` without quotes")
@@ -103,9 +96,7 @@ impl Rule for AlwaysTrue {
 }
 
 impl Rule for NoOffset {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
+    const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("a time without an offset depends on the machine's time zone").help("add `Z`, or an offset")

@@ -140,9 +140,7 @@ fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
 }
 
 impl Rule for RepeatedMode {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("duplicate mode `{}`", self.0))
@@ -153,9 +151,7 @@ impl Rule for RepeatedMode {
 }
 
 impl Rule for RepeatedModel {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("duplicate model `{}`", self.0))
@@ -166,9 +162,7 @@ impl Rule for RepeatedModel {
 }
 
 impl Rule for RepeatedFile {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("duplicate task file `{}`", self.0)).note("its tasks run only once")
@@ -176,9 +170,7 @@ impl Rule for RepeatedFile {
 }
 
 impl Rule for RepeatedAssertion {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
         // The mistake in a line may be what makes it different from the other.

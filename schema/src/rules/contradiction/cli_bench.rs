@@ -164,9 +164,7 @@ fn swapped(site: &Site<'_>, least: f64, most: f64) -> Option<Fix> {
 }
 
 impl Rule for Contradiction {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let keep = "keep one of the two";

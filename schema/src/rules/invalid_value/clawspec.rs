@@ -137,9 +137,7 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NotATime {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`captured_at` is not a valid time").help("write it as `2026-05-14T12:00:00Z`")
@@ -147,16 +145,14 @@ impl Rule for NotATime {
 }
 
 impl Rule for NotComparable {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         if !self.is_filled {
             return Words::new(format!("`{}` is not a valid time", self.text))
                 .help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`");
         }
-        let edits = site.spot().and_then(|spot| spot.replaced("\"{{run_started_at}}\""));
+        let edits = site.replaced("\"{{run_started_at}}\"");
         Words::new(format!("`{}` is not a valid time once it is filled in", self.text)).remedy(
             "write `{{run_started_at}}`",
             Fix::guess,
@@ -166,13 +162,8 @@ impl Rule for NotComparable {
 }
 
 impl Rule for NotAnAddress {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let text = &self.0;
@@ -191,9 +182,7 @@ impl Rule for NotAnAddress {
 }
 
 impl Rule for BlankPath {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the path is blank").help("name the file that is handed over")
@@ -201,9 +190,7 @@ impl Rule for BlankPath {
 }
 
 impl Rule for NotATool {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not the exact name of a tool", self.0))
@@ -212,9 +199,7 @@ impl Rule for NotATool {
 }
 
 impl Rule for Setting {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

@@ -105,9 +105,7 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 }
 
 impl Rule for VariableName {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a valid environment variable name", self.0))
@@ -115,13 +113,8 @@ impl Rule for VariableName {
 }
 
 impl Rule for MaskedName {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.0;
@@ -132,24 +125,17 @@ impl Rule for MaskedName {
         if !is_plain(bare) {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }
-        let help = format!("write the name alone, `{bare}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(bare)));
-        words.remedy(help, Fix::safe, edits)
+        words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, site.replaced(scalar(bare)))
     }
 }
 
 impl Rule for TaskId {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let slug = slug(&self.0);
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&slug))).filter(|_| !slug.is_empty());
+        let edits = site.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
         Words::new(format!("`{}` contains characters that are not safe in a file name", self.0))
             .note("the id becomes a file name, and selects the task on the command line")
             .help("use letters, digits, `.`, `_` and `-`")
@@ -158,13 +144,8 @@ impl Rule for TaskId {
 }
 
 impl Rule for ModelId {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("model id `{}` has more than two parts", self.0)).help("write it as `provider/model-id`")
@@ -179,9 +160,7 @@ impl Explanation for NoModelId {
 }
 
 impl Rule for TaskFile {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let reason = match &self.reason {

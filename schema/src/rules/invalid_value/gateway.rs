@@ -19,9 +19,7 @@ pub(crate) fn check(skill: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoSlash {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let NoSlash(text) = self;

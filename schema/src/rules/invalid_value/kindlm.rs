@@ -65,9 +65,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for InvalidValue {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn severity(&self) -> Severity {
         match self {

@@ -91,9 +91,7 @@ impl Explanation for NotATask {
 }
 
 impl Rule for FileMapping {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = format!("write `{}`", self.0);

@@ -80,13 +80,8 @@ impl Explanation for StageCount {
 }
 
 impl Rule for NoTask {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("missing `params.task`, the text that `sessions_spawn` sends")
@@ -94,13 +89,8 @@ impl Rule for NoTask {
 }
 
 impl Rule for NoContract {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let NoContract { key, covers } = self;

@@ -127,13 +127,8 @@ fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
 }
 
 impl Rule for MissingVariable {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingVariable;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {

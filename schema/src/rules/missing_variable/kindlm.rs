@@ -198,9 +198,7 @@ pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
 }
 
 impl Rule for Unfilled {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
+    const CODE: Code = Code::MissingVariable;
 
     fn severity(&self) -> Severity {
         match self {

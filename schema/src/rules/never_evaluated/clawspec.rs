@@ -23,9 +23,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Undefined {
-    fn code(&self) -> Code {
-        Code::NeverEvaluated
-    }
+    const CODE: Code = Code::NeverEvaluated;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("`{}` cannot be evaluated", self.0))

@@ -108,15 +108,13 @@ fn comment(site: &Site<'_>) -> Option<Fix> {
 }
 
 impl Rule for Idle {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn severity(&self) -> Severity {
         match self {
             // Where the file is late, the assertion fails.
             Idle::Timeout(_) => Severity::Warning,
-            Idle::Limit(_) | Idle::Consistency | Idle::Routing { .. } => self.code().severity(),
+            Idle::Limit(_) | Idle::Consistency | Idle::Routing { .. } => Self::CODE.severity(),
         }
     }
 
@@ -140,9 +138,7 @@ impl Rule for Idle {
 }
 
 impl Rule for Replaced {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("`{}` has no effect", self.0))
@@ -152,9 +148,7 @@ impl Rule for Replaced {
 }
 
 impl Rule for AgentParams {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`params` is ignored for agents: only `invoke` is sent")
@@ -163,9 +157,7 @@ impl Rule for AgentParams {
 }
 
 impl Rule for Defaults {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new("ClawSpec ignores `defaults`").fix(comment(site));

@@ -41,13 +41,8 @@ pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for FewRuns {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::OutOfRange;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("a baseline needs at least 5 runs")
@@ -55,9 +50,7 @@ impl Rule for FewRuns {
 }
 
 impl Rule for Deviation {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("a deviation is never below 0")
@@ -65,9 +58,7 @@ impl Rule for Deviation {
 }
 
 impl Rule for Infinite {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`timeout` is infinite").help("write a number of seconds")

@@ -116,9 +116,7 @@ fn single_quoted(text: &str) -> Option<String> {
 }
 
 impl Rule for MatchesNothing {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(match self {
@@ -129,9 +127,7 @@ impl Rule for MatchesNothing {
 }
 
 impl Rule for Misread {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn severity(&self) -> Severity {
         match self.trap {

@@ -124,9 +124,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Everything {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches every command").help(match self {
@@ -137,13 +135,8 @@ impl Rule for Everything {
 }
 
 impl Rule for Dot {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::SuspiciousPattern;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Dot { name, dot } = self;
@@ -159,13 +152,8 @@ impl Rule for Dot {
 }
 
 impl Rule for FixedOptions {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::SuspiciousPattern;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "write `.*` instead of the space";
@@ -177,9 +165,7 @@ impl Rule for FixedOptions {
 }
 
 impl Rule for EmptyMatch {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches the empty string").note("an empty match masks nothing")
@@ -187,9 +173,7 @@ impl Rule for EmptyMatch {
 }
 
 impl Rule for Wildcards {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let path = &self.0;

@@ -109,9 +109,7 @@ fn is_compared(shape: &Shape, key: &str) -> bool {
 }
 
 impl Rule for FinalBreak {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = self.name.as_ref().map_or_else(|| "the item".to_owned(), |name| format!("`{name}`"));
@@ -124,9 +122,7 @@ impl Rule for FinalBreak {
 }
 
 impl Rule for ForeignLetter {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let ForeignLetter { written, name, meant } = self;

@@ -113,9 +113,7 @@ fn is_comment(document: &Document, before: &str, start: usize) -> bool {
 }
 
 impl Rule for TwoValues {
-    fn code(&self) -> Code {
-        Code::Syntax
-    }
+    const CODE: Code = Code::Syntax;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let JoinedType { name, key, value } = &self.0;
@@ -124,9 +122,7 @@ impl Rule for TwoValues {
 }
 
 impl Rule for Tab {
-    fn code(&self) -> Code {
-        Code::Syntax
-    }
+    const CODE: Code = Code::Syntax;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (help, words) = if self.is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
@@ -137,9 +133,7 @@ impl Rule for Tab {
 }
 
 impl Rule for Anchor {
-    fn code(&self) -> Code {
-        Code::Syntax
-    }
+    const CODE: Code = Code::Syntax;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`&{}` is not a valid name of an anchor", self.0))

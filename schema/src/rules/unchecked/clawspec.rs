@@ -171,9 +171,7 @@ fn check_tool(tool: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
 }
 
 impl Rule for Underived {
-    fn code(&self) -> Code {
-        Code::Unchecked
-    }
+    const CODE: Code = Code::Unchecked;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let (message, help) = match &self.what {

@@ -163,16 +163,12 @@ impl Explanation for Orchestrator {
             return words;
         }
         // The name of an agent becomes the name of the pipeline, and of its reports.
-        let help = rename_title("name");
-        let edits = site.spot().and_then(|old| old.renamed("name"));
-        words.remedy(help, Fix::guess, edits)
+        words.remedy(rename_title("name"), Fix::guess, site.spot().and_then(|old| old.renamed("name")))
     }
 }
 
 impl Rule for NearlyRead {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
+    const CODE: Code = Code::UnknownKey;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("unknown key `{}`", self.key)).help(rename_title(self.near))

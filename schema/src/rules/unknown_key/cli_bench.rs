@@ -279,13 +279,8 @@ impl Explanation for ExactCount {
 }
 
 impl Rule for Tagged {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
+    const CODE: Code = Code::UnknownKey;
+    const SEVERITY: Severity = Severity::Error;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Tagged { key, name } = self;

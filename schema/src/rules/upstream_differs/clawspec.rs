@@ -99,9 +99,7 @@ pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut
 }
 
 impl Rule for NotInSchema {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
@@ -110,13 +108,11 @@ impl Rule for NotInSchema {
 }
 
 impl Rule for ShortConsistency {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let meant = "{ runs: 3, min_passes: 3 }";
-        let edits = site.spot().and_then(|spot| spot.replaced(meant));
+        let edits = site.replaced(meant);
         Words::new("ClawSpec 0.1.0 does not support `consistency: true`")
             .note("it aborts the scenario, although its documentation describes the value")
             .remedy(format!("write `{meant}`"), Fix::suggestion, edits)
@@ -124,9 +120,7 @@ impl Rule for ShortConsistency {
 }
 
 impl Rule for NotFound {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn severity(&self) -> Severity {
         // Of patterns that somebody wrote, speclens makes the same.
@@ -151,9 +145,7 @@ impl Rule for NotFound {
 }
 
 impl Rule for FoundTwice {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let FoundTwice(first, second) = self;
@@ -163,9 +155,7 @@ impl Rule for FoundTwice {
 }
 
 impl Rule for Defaults {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new("ClawSpec ignores `defaults`").note(

@@ -174,9 +174,7 @@ impl Explanation for NoText {
 }
 
 impl Rule for Date {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("expected a string, found the date `{}`", self.0))
@@ -188,17 +186,13 @@ impl Rule for Date {
 /// What is said of a moment that ClawSpec cannot use without quotes.
 fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
     let quoted = serde_json::Value::from(text).to_string();
-    let help = format!("write it in quotes, `{quoted}`");
-    let edits = site.spot().and_then(|spot| spot.replaced(quoted));
     Words::new(message)
         .note("ClawSpec aborts the scenario with an error")
-        .remedy(help, Fix::safe, edits)
+        .remedy(format!("write it in quotes, `{quoted}`"), Fix::safe, site.replaced(quoted))
 }
 
 impl Rule for SentDate {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         unquoted("an unquoted date cannot be sent", &self.0, site)
@@ -206,9 +200,7 @@ impl Rule for SentDate {
 }
 
 impl Rule for ComparedTime {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         unquoted("expected a string, found an unquoted time", &self.0, site)
@@ -216,9 +208,7 @@ impl Rule for ComparedTime {
 }
 
 impl Rule for NotANumber {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let NotANumber { key, text, is_count } = self;
@@ -233,9 +223,7 @@ impl Rule for NotANumber {
 }
 
 impl Rule for Merged {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let found = site.node().map(describe).unwrap_or_default();
@@ -244,9 +232,7 @@ impl Rule for Merged {
 }
 
 impl Rule for TaskNotText {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("expected a string to send to the agent").help("put it in quotes")

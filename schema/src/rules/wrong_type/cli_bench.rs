@@ -129,41 +129,29 @@ pub(crate) fn check_merges(spot: &Spot<'_>, without: &[&str], report: &mut Repor
 }
 
 impl Rule for Variable {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::WrongType;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let found = site.node().map(describe).unwrap_or_default();
         let written = site.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
-        let help = format!("write `{quoted}`");
-        let edits = site.node().and_then(edit::quote);
         Words::new(format!("expected a string for `{}`, found {found}", self.0))
             .note("the value of an environment variable is a string")
-            .remedy(help, Fix::safe, edits)
+            .remedy(format!("write `{quoted}`"), Fix::safe, site.node().and_then(edit::quote))
     }
 }
 
 impl Rule for ExitCode {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::WrongType;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let ExitCode { written, number } = self;
         let title = format!("write `{number}`");
         let is_same = number.to_string() == written.trim();
         let fix = if is_same { Fix::safe } else { Fix::guess };
-        let edits = site.spot().and_then(|spot| spot.replaced(number.to_string()));
+        let edits = site.replaced(number.to_string());
         Words::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
             .note(format!("it counts as {number}"))
             .remedy(title, fix, edits)
@@ -171,9 +159,7 @@ impl Rule for ExitCode {
 }
 
 impl Rule for Merged {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("expected a mapping for `<<`, found {}", self.found))
@@ -182,9 +168,7 @@ impl Rule for Merged {
 }
 
 impl Rule for UnderIndented {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let UnderIndented { name, fields } = self;
@@ -218,9 +202,7 @@ impl Explanation for NotAList {
 }
 
 impl Rule for Wrapped {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "remove `tasks:`, and indent the list less";

@@ -101,9 +101,7 @@ fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Op
 }
 
 impl Rule for Glued {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn severity(&self) -> Severity {
         if self.is_text { Severity::Warning } else { Code::WrongType.severity() }

@@ -321,9 +321,7 @@ impl NoPath {
 }
 
 impl Rule for Impossible {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {

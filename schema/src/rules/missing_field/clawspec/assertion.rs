@@ -101,13 +101,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &
 }
 
 impl Rule for Log {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let names = all_of(self.keys.iter().copied());
@@ -122,9 +117,7 @@ impl Rule for Log {
 }
 
 impl Rule for AnyOf {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
@@ -133,9 +126,7 @@ impl Rule for AnyOf {
 }
 
 impl Rule for PlaceInSource {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`source` is missing `key`, the place of the list in the file")

@@ -63,9 +63,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Unchecked {
-    fn code(&self) -> Code {
-        Code::Unchecked
-    }
+    const CODE: Code = Code::Unchecked;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let assertion = site.holder();

@@ -76,9 +76,7 @@ fn only_action(when: &Spot<'_>) -> Option<Fix> {
 }
 
 impl Rule for OtherForm {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         const WRITE: &str = "write a mapping with `type`, or turn the sentence into a comment";
