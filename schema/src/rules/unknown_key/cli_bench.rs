@@ -179,11 +179,7 @@ fn shell_word(text: &str) -> String {
 /// What an assertion with its type as a value would have behind its key. `None` where that is not known.
 fn converted(item: &Spot<'_>, tag: &str, name: &str) -> Option<String> {
     let rest: Vec<(String, Spot<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
-    let source = |node: NodeRef<'_>| {
-        let text = node.document().text().get_byte_slice(node.own_range()).map(String::from)?;
-        (node.scalar().is_some() && !node.is_through_alias() && !text.contains('\n') && !text.is_empty())
-            .then_some(text)
-    };
+    let source = |node: NodeRef<'_>| edit::words(node).filter(|_| node.scalar().is_some());
     let Some(fields) = asserted::fields_of(name) else {
         return match rest.as_slice() {
             [(_, only)] => source(only.node),

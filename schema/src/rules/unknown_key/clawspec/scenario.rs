@@ -143,7 +143,7 @@ fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
 
 /// A second list of assertions right behind the first one: without its key they are one list.
 fn joined(scenario: &Spot<'_>, member: &Spot<'_>, title: &str) -> Option<Fix> {
-    let then = scenario.get("then").filter(|then| then.is_list() && then.is_own() && then.node.alias().is_none())?;
+    let then = scenario.get("then").filter(Spot::is_list)?;
     let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
     // What has a name is used elsewhere, where it would change as well.
     let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
