@@ -29,9 +29,7 @@ pub(crate) fn check_pattern(pattern: &LogPattern<'_>, report: &mut Report) {
 }
 
 impl Rule for MatchesNothing {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(match self {

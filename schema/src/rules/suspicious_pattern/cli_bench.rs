@@ -99,9 +99,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Everything {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches every command").help(match self {
@@ -112,13 +110,8 @@ impl Rule for Everything {
 }
 
 impl Rule for FixedOptions {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::SuspiciousPattern;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "write `.*` instead of the space";
@@ -130,9 +123,7 @@ impl Rule for FixedOptions {
 }
 
 impl Rule for EmptyMatch {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches the empty string").note("an empty match masks nothing")
@@ -140,9 +131,7 @@ impl Rule for EmptyMatch {
 }
 
 impl Rule for Wildcards {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let path = &self.0;

@@ -28,9 +28,7 @@ pub(crate) fn check_patterns(patterns: &[Pattern<'_>], report: &mut Report) {
 }
 
 impl Rule for MatchesEmpty {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches the empty string")

@@ -122,9 +122,7 @@ fn file_name(pattern: &str) -> Option<Range<usize>> {
 }
 
 impl Rule for Misread {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn severity(&self) -> Severity {
         match self.trap {
