@@ -187,7 +187,7 @@ fn about_files(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
             edits.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
         }
         edits.extend(literal(&member, real)?);
-        Some(Fix::suggestion(format!("look into `{path}`"), edits))
+        Some(Fix::suggestion(format!("check `{path}`"), edits))
     };
     artifact_paths(site).iter().take(MAX_FILES).filter_map(fix).collect()
 }
@@ -201,7 +201,7 @@ fn awaited(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix
             edits.extend(edit::comment_out(site.root, &member.at)?);
         }
     }
-    Some(Fix::suggestion("require that the file is there", edits))
+    Some(Fix::suggestion("require that the file exists", edits))
 }
 
 /// Whether the path has wildcards, which mean nothing to the type that exists.
@@ -284,7 +284,7 @@ impl Rule for Unknown {
                 words.help(format!("use `{negation}`, the opposite of `{other}`"))
             }
             Meant::OppositeOf { other, negation: None } => {
-                words.note(format!("it is the opposite of `{other}`, and ClawSpec has no type for that"))
+                words.note(format!("it is the opposite of `{other}`, for which ClawSpec has no type"))
             }
             Meant::Nothing => words.help("use one of the types that `speclens explain` lists"),
         };

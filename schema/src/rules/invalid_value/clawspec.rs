@@ -153,7 +153,7 @@ impl Rule for NotComparable {
                 .help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`");
         }
         let edits = site.replaced("\"{{run_started_at}}\"");
-        Words::new(format!("`{}` is not a valid time once it is filled in", self.text)).remedy(
+        Words::new(format!("`{}` is not a valid time once it is expanded", self.text)).remedy(
             "write `{{run_started_at}}`",
             Fix::guess,
             edits,

@@ -388,11 +388,11 @@ impl Rule for Impossible {
                 let kind = site.holder().and_then(|assertion| assertion.get("type"));
                 let edits = kind.and_then(|kind| kind.replaced("artifact_exists"));
                 Words::new(format!("no file is named `{path}`, so this assertion always fails"))
-                    .note("`file_present` takes its path literally, wildcards too")
+                    .note("`file_present` does not expand wildcards")
                     .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
             }
             Impossible::StatePath(path) => {
-                Words::new(format!("no file is named `{path}`: wildcards are not expanded here")).help("name one file")
+                Words::new(format!("no file is named `{path}`, because wildcards are not expanded here")).help("name one file")
             }
             Impossible::NoWord => {
                 Words::new("every file contains the empty string, so this assertion always fails").help("remove it")

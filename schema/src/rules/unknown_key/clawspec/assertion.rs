@@ -220,12 +220,12 @@ impl Explanation for InAssertion {
             }
             Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
             Meant::ToolBesideList => Words::new("`tool_not_permitted` has no key `tool`").note(IGNORED).remedy(
-                "remove it: what is not in `allowed_tools` fails already",
+                "remove it: calls of tools that are not in `allowed_tools` already fail",
                 Fix::suggestion,
                 assertion.without(&member),
             ),
             Meant::Caller => Words::new("`delegation_occurred` has no key `from`")
-                .note("ClawSpec does not compare who delegated, not even as `from_agent`")
+                .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
             Meant::Variable(key) => {
                 let help = "write `vars` and a list";
@@ -235,7 +235,7 @@ impl Explanation for InAssertion {
             Meant::Route { is_get } => {
                 let words = Words::new(match is_get {
                     true => "`gateway_response` has no key `route`",
-                    false => "`gateway_response` has no keys `route` and `method`: it sends GET only",
+                    false => "`gateway_response` has no keys `route` and `method`, because it sends only GET",
                 });
                 // What another method does cannot be asked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
@@ -243,20 +243,20 @@ impl Explanation for InAssertion {
                 words.help("write the full address as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
             Meant::NoFile => Words::new("`artifact_contains` has no key `absent`").note(IGNORED).remedy(
-                "change the type to `file_absent` to require that there is no file",
+                "change the type to `file_absent` to require that the file does not exist",
                 Fix::guess,
                 forbidden_file(&assertion, &kind_spot, &member),
             ),
             Meant::Text(key) => Words::new(format!("`artifact_contains` has no key `{key}`"))
-                .note(format!("it looks for `sections` and `fields`; {IGNORED}"))
+                .note(format!("it checks `sections` and `fields`; {IGNORED}"))
                 .remedy(
-                    "change the type to `log_entry`, which looks for text in a file",
+                    "change the type to `log_entry`, which searches for text in a file",
                     Fix::guess,
                     searched(&kind_spot, &member),
                 ),
             Meant::Section { missing } => {
                 let words =
-                    Words::new("`agent_identity_consistent` has no key `section_id`: it compares whole files");
+                    Words::new("`agent_identity_consistent` has no key `section_id`, because it compares whole files");
                 match missing.as_slice() {
                     [] => words,
                     missing => words.help(format!("add {}", all_of(missing.iter().copied()))),

@@ -92,11 +92,11 @@ impl Form {
     /// What to write instead.
     fn help(&self, real: &str) -> String {
         match self {
-            Form::Steps => "a scenario has one action, `when: { invoke, params }`".to_owned(),
+            Form::Steps => "write the action as `when: { invoke, params }`".to_owned(),
             Form::Invoke | Form::Params => "move it under `when`".to_owned(),
             Form::Inputs => "move it under `when`, as `params`".to_owned(),
             Form::Assertions => "move its items to `then`".to_owned(),
-            Form::Id => "a scenario is called by its `name`".to_owned(),
+            Form::Id => "use `name` to identify the scenario".to_owned(),
             Form::NoList(example) => {
                 format!("write a list of assertions below `{real}`, such as `- type: {example}`")
             }
@@ -156,7 +156,7 @@ fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edits = scenario.without(id).filter(|_| same)?;
     // Another program may read it.
-    Some(Fix::suggestion("remove it: `name` says the same", edits))
+    Some(Fix::suggestion("remove it: `name` has the same meaning", edits))
 }
 
 impl Explanation for OldKey {

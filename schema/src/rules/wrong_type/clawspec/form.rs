@@ -82,7 +82,7 @@ impl Rule for OtherForm {
         const WRITE: &str = "write a mapping with `type`, or turn the sentence into a comment";
         match self {
             OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
-                .note("`: ` makes a mapping of this sentence, without a `type`")
+                .note("`: ` turns this sentence into a mapping without `type`")
                 .help(WRITE)
                 .fix(comment(site, site.at)),
             OtherForm::Sentence => Words::new("expected an assertion, found a sentence")
