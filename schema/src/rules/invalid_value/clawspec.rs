@@ -45,7 +45,7 @@ enum Setting {
     OtherBraces,
     /// A template in the pattern of the log.
     Template,
-    /// A variable in place of the token.
+    /// A variable instead of the token.
     Variable,
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut
     }
 }
 
-/// The fix that turns the key into a comment.
+/// Returns the fix that turns the key into a comment.
 fn comment(site: &Site<'_>) -> Option<Fix> {
     edit::comment_out(site.root, site.at).map(Fix::comment)
 }

@@ -61,7 +61,7 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// The keys of which an assertion of a type needs one.
+/// Returns the keys of which an assertion of a type needs one.
 pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "token_budget" => &["max_total_tokens", "max_input_tokens", "max_output_tokens"],

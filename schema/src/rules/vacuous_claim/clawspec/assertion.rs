@@ -31,7 +31,7 @@ enum AlwaysPasses {
     InEmptyLog(String),
     /// A status without a value.
     NoStatus,
-    /// A place in a file that is no list of words.
+    /// A place in a file that is not a list of words.
     NoList { key: String, file: String },
     /// A place that a file does not have, with the keys that it has.
     NoPlace { key: String, file: String, known: Vec<String> },
