@@ -164,8 +164,8 @@ impl Outbox {
 }
 
 async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mut output: W) {
-    /// Shorter pieces are written together.
-    const LONG: usize = 32 * 1024;
+    /// Shorter pieces are written together: each write wakes another thread.
+    const LONG: usize = 256 * 1024;
     let mut bytes = Vec::new();
     while let Some(mut pieces) = waiting.recv().await {
         while let Ok(more) = waiting.try_recv() {
