@@ -1,10 +1,19 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
+//!
+//! ```text
+//! each item ── look_at ──▶ Findings, kept with its block ─┐
+//! root, faults, relations between items ──▶ others ───────┴─ finish ──▶ Problems
+//! ```
+//!
+//! [`finish`] copies the findings of an item only where something outside of the item decides what is said of them.
 
 mod aliases;
 mod directives;
 mod errors;
 mod facts;
 mod finish;
+mod levels;
+mod problems;
 
 use std::{
     cell::Cell,
@@ -25,9 +34,9 @@ use crate::{
     faults,
     files::Files,
     finding::Report,
-    fixes, gateway_script,
+    gateway_script,
     json_schema::SpecFile,
-    problem::{Applicability, Code, Problem},
+    problem::{Code, Problem},
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
     script,
     settings::Settings,
@@ -37,6 +46,7 @@ use crate::{
 
 use errors::{Errors, doubted};
 use finish::finish;
+pub use problems::{Located, Part, Problems};
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -55,25 +65,84 @@ pub struct Analyzer {
     epoch: u64,
     /// Whether it is a guess that documents are of that kind.
     is_guess: bool,
+    /// Whether documents are in a directory, so that there are files beside them.
+    is_saved: bool,
 }
 
 /// What one item gave: ranges count from its block's first byte, pointers from the item.
 struct Findings {
+    /// In the order of the text.
     problems: Vec<Problem>,
+    /// Whether what is said of them depends on other parts of the document.
+    is_entangled: bool,
     /// What an item says about names, for what lies between items.
     facts: Option<Facts>,
+}
+
+/// Everything that was found in a document, whatever settings and comments say of it.
+struct Found<'d> {
+    /// What was found in items by themselves, each alone in an intact block.
+    items: Vec<FoundItem<'d>>,
+    /// Everything else.
+    others: Vec<Problem>,
+}
+
+/// The problems of an item, and where it is.
+struct FoundItem<'d> {
+    block: &'d Arc<Block>,
+    /// Where the block begins.
+    start: usize,
+    list: &'static str,
+    index: usize,
+    /// Under which circumstances this was found.
+    key: u64,
+    findings: Arc<Findings>,
+}
+
+impl FoundItem<'_> {
+    /// The bytes of the block.
+    fn extent(&self) -> Range<usize> {
+        self.start..self.start + self.block.length()
+    }
+
+    /// Copies of the problems, with their places in the document.
+    fn problems(&self) -> impl Iterator<Item = Problem> {
+        let base = Definition::list_at(self.list).index(self.index);
+        self.findings.problems.iter().map(move |problem| problem.clone().moved(&base, self.start))
+    }
+}
+
+impl Found<'_> {
+    fn into_problems(self) -> Vec<Problem> {
+        let Found { items, mut others } = self;
+        others.extend(items.iter().flat_map(FoundItem::problems));
+        others
+    }
+}
+
+/// What an item gave, and the block that it is alone in.
+struct Looked<'d> {
+    block: Option<(usize, &'d Arc<Block>)>,
+    key: u64,
+    findings: Arc<Findings>,
 }
 
 impl Analyzer {
     /// An analyzer that has seen nothing.
     pub fn new(file: SpecFile) -> Analyzer {
-        Analyzer { file, epoch: 0, is_guess: false }
+        Analyzer { file, epoch: 0, is_guess: false, is_saved: true }
     }
 
     /// Returns the same analyzer for documents that are of its kind only as far as can be guessed: no fix is safe in
     /// them, since they may belong to another tool.
     pub fn guessing(self, is_guess: bool) -> Analyzer {
         Analyzer { is_guess, ..self }
+    }
+
+    /// Returns the same analyzer for documents of which it is known whether they are saved: where they are not, no file is
+    /// missing.
+    pub fn saved(self, is_saved: bool) -> Analyzer {
+        Analyzer { is_saved, ..self }
     }
 
     /// Files changed: what depends on them is to be looked at again.
@@ -88,64 +157,71 @@ impl Analyzer {
         Analysis { problems, suite }
     }
 
-    /// What is wrong, in the order of the text.
+    /// What is wrong, in the order of the text, with every fix.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        let mut problems = finish(self.found(document, files), document, self.file, self.is_guess, settings);
-        if self.is_guess {
-            for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes) {
-                fix.applicability = Applicability::Suggestion;
-            }
-        }
-        problems
+        self.look(document, files, settings).to_vec(document)
+    }
+
+    /// What is wrong, by parts that are shared with what was found before an edit.
+    pub fn look(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Problems {
+        finish(self.found(document, files), document, self, settings)
     }
 
     /// What is wrong, whatever the author allows.
-    fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
-        let mut problems = faults::problems(document);
+    fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
+        let mut found = Found { items: Vec::new(), others: faults::problems(document) };
+        let others = &mut found.others;
         if let Some(root) = document.root() {
             let mut report = Report::default();
             cut_text::check(document, &mut report);
-            problems.extend(report.problems(root));
+            others.extend(report.problems(root));
         }
         match document.root() {
-            None if document.is_intact() => problems.push(validate::empty(self.file)),
+            None if document.is_intact() => others.push(validate::empty(self.file)),
             None => {}
-            Some(root) if root.is_null() && root.anchor().is_none() => problems.push(validate::empty(self.file)),
-            Some(root) => self.look(document, root, files, &mut problems),
+            Some(root) if root.is_null() && root.anchor().is_none() => others.push(validate::empty(self.file)),
+            Some(root) => self.look_into(document, root, files, &mut found),
         }
-        problems
+        found
     }
 
-    fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+    fn look_into<'d>(&self, document: &'d Document, root: NodeRef<'d>, files: &dyn Files, found: &mut Found<'d>) {
+        let Found { items, others } = found;
         let broken: Vec<usize> =
-            problems.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
-        let found = self.validate(root, Definition::Root(self.file), files);
-        problems.extend(found.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
-        let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
+            others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
+        let of_root = self.validate(root, Definition::Root(self.file), files);
+        others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
+        let mut with_facts: Vec<(usize, Arc<Findings>)> = Vec::new();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
-            let nodes: Vec<NodeRef<'_>> = node.items().collect();
-            let found = self.look_at_all(document, &nodes, list, files);
-            for (index, (item, (start, found))) in nodes.into_iter().zip(found).enumerate() {
-                if !found.problems.is_empty() {
-                    let base = Definition::list_at(list).index(index);
-                    problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
+            let nodes: Vec<NodeRef<'d>> = node.items().collect();
+            let looked = self.look_at_all(document, &nodes, list, files);
+            for (index, (item, Looked { block, key, findings })) in nodes.into_iter().zip(looked).enumerate() {
+                if !findings.problems.is_empty() {
+                    match block {
+                        Some((start, block)) => {
+                            let item = FoundItem { block, start, list, index, key, findings: Arc::clone(&findings) };
+                            // What cannot be read beside them may say more about them.
+                            if block.is_intact() { items.push(item) } else { others.extend(item.problems()) }
+                        }
+                        None => {
+                            let base = Definition::list_at(list).index(index);
+                            others.extend(findings.problems.iter().map(|problem| problem.clone().moved(&base, 0)));
+                        }
+                    }
                 }
-                if found.facts.is_some() {
-                    items.push((item.range().start, found));
+                if findings.facts.is_some() {
+                    with_facts.push((item.range().start, findings));
                 }
             }
         }
         let facts: Vec<(usize, &Facts)> =
-            items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
+            with_facts.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
+        let mut report = Report::default();
         if let Some(format) = self.format() {
-            format.lint_root(self.file, root, files, problems);
-            let mut report = Report::default();
+            format.lint_root(self.file, root, files, others);
             format.report_relations(self.file, root, &facts, files, &mut report);
-            problems.extend(report.resolve(false).problems(root));
-            format.fix_across(root, problems);
         } else {
-            let mut report = Report::default();
             match self.file {
                 SpecFile::Script => script::lint::report(root, files, &mut report),
                 SpecFile::Gateway => gateway_script::lint::report(root, &mut report),
@@ -160,26 +236,25 @@ impl Analyzer {
                 | SpecFile::ClawSpecBaselines
                 | SpecFile::ClawSpec => {}
             }
-            problems.extend(report.resolve(false).problems(root));
         }
-        fixes::fix_across(root, problems);
+        others.extend(report.resolve(false).problems(root));
     }
 
-    /// What each item of a list gives, and from where its ranges count. As long as answers are known they are
-    /// looked up; when many are not, they are found on several threads.
-    fn look_at_all(
+    /// What each item of a list gives. As long as answers are known they are looked up; when many are not, they are found on
+    /// several threads.
+    fn look_at_all<'d>(
         &self,
-        document: &Document,
-        items: &[NodeRef<'_>],
+        document: &'d Document,
+        items: &[NodeRef<'d>],
         list: &'static str,
         files: &dyn Files,
-    ) -> Vec<(usize, Arc<Findings>)> {
+    ) -> Vec<Looked<'d>> {
         const MANY: usize = 32;
         let mut found = Vec::with_capacity(items.len());
         let fresh = Cell::new(0);
         while let Some(item) = items.get(found.len()) {
             if fresh.get() > MANY {
-                let look = |item: &NodeRef<'_>| self.look_or_recall(document, *item, list, files, || {});
+                let look = |item: &NodeRef<'d>| self.look_or_recall(document, *item, list, files, || {});
                 found.extend(parallel::map(&items[found.len()..], look));
             } else {
                 found.push(self.look_or_recall(document, *item, list, files, || fresh.set(fresh.get() + 1)));
@@ -188,16 +263,16 @@ impl Analyzer {
         found
     }
 
-    fn look_or_recall(
+    fn look_or_recall<'d>(
         &self,
-        document: &Document,
-        item: NodeRef<'_>,
+        document: &'d Document,
+        item: NodeRef<'d>,
         list: &'static str,
         files: &dyn Files,
         count: impl FnOnce(),
-    ) -> (usize, Arc<Findings>) {
+    ) -> Looked<'d> {
         let Some((start, block)) = own_block(document, item) else {
-            return (0, Arc::new(self.look_at(item, list, files)));
+            return Looked { block: None, key: 0, findings: Arc::new(self.look_at(item, list, files)) };
         };
         let look = || {
             count();
@@ -206,7 +281,8 @@ impl Analyzer {
         // An item may come to stand in another list, without a letter of it changing.
         let mut hasher = FxHasher::default();
         (self.key(document, block), list).hash(&mut hasher);
-        (start, block.memo(hasher.finish(), look))
+        let key = hasher.finish();
+        Looked { block: Some((start, block)), key, findings: block.memo(key, look) }
     }
 
     /// What the schema finds wrong, in the words of the format.
@@ -237,7 +313,9 @@ impl Analyzer {
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
         let mut problems = self.validate(item, Definition::Item(self.file, list), files);
         let facts = self.format().and_then(|format| format.lint_item(self.file, list, item, files, &mut problems));
-        Findings { problems, facts }
+        finish::settle(&mut problems, item.document());
+        let is_entangled = problems.iter().any(|problem| finish::is_entangled(problem, item.document()));
+        Findings { problems, is_entangled, facts }
     }
 
     /// Changes whenever anything changes that a block's findings depend on.
@@ -253,7 +331,7 @@ impl Analyzer {
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
-        let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
+        let found = if is_adjusted { self.found(document, files).into_problems() } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.

@@ -41,6 +41,15 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
 /// Maximum number of problems of a kind that get a fix that reaches beyond their item.
 const MAX_ACROSS: usize = 64;
 
+/// Whether a problem may have fixes that need the whole file, here or in its format: they are made when somebody asks for them.
+pub(crate) fn may_gain(problem: &Problem) -> bool {
+    let has_home = |problem: &Problem| matches!(problem.subject, Some(Subject::Home(_)));
+    match problem.code {
+        Code::DuplicateName | Code::MissingField | Code::UnsupportedExpression => true,
+        code => code == Code::UnknownKey && has_home(problem),
+    }
+}
+
 /// Gives problems of items the fixes that change something outside of the item.
 pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);

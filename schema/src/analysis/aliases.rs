@@ -26,11 +26,14 @@ struct Place {
     uses: Vec<usize>,
 }
 
+/// Whether a problem was found through an alias.
+pub(super) fn is_through_alias(problem: &Problem, document: &Document) -> bool {
+    is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
+}
+
 /// Reports problems that aliases repeat once.
 pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
-    let through_alias = |problem: &Problem| {
-        is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
-    };
+    let through_alias = |problem: &Problem| is_through_alias(problem, document);
     let own = |problem: &Problem| Some(document.find(&problem.at)?.own_range());
     let repeated: FxHashSet<(Code, &str)> = problems
         .iter()

@@ -6,13 +6,12 @@ use std::{
 };
 
 use ropey::Rope;
+use speclens_runner::files::lexical;
 use speclens_schema::{
     document::{Document, Encoding, LineColumn, Lines},
     problem::{Edit, OtherFile, Problem, Severity},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
-
-use super::limit;
 
 /// The source of problems of the text.
 pub(super) const SOURCE: &str = "speclens";
@@ -36,15 +35,22 @@ pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>
 pub(super) struct Ranges<'d> {
     document: &'d Document,
     encoding: Encoding,
-    /// Where each line begins.
-    starts: Vec<usize>,
-    /// Whether every character is a byte, so that all units are the same.
-    is_ascii: bool,
+    /// Where each line begins, where that is known and every character is a byte, so that all units are the same.
+    starts: Option<Vec<usize>>,
 }
 
 impl<'d> Ranges<'d> {
-    pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
+    /// For so few ranges that none pays for a look at the whole text.
+    pub(super) fn of_few(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
+        Ranges { document, encoding, starts: None }
+    }
+
+    /// For many ranges all over the text.
+    pub(super) fn of_many(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
         let text = document.text();
+        if text.len_bytes() != text.len_chars() {
+            return Ranges::of_few(document, encoding);
+        }
         let mut starts = vec![0];
         let mut before = 0;
         let mut last_return = None;
@@ -61,7 +67,15 @@ impl<'d> Ranges<'d> {
             }
             before += chunk.len();
         }
-        Ranges { document, encoding, starts, is_ascii: text.len_bytes() == text.len_chars() }
+        Ranges { document, encoding, starts: Some(starts) }
+    }
+
+    pub(super) fn document(&self) -> &'d Document {
+        self.document
+    }
+
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
@@ -69,12 +83,12 @@ impl<'d> Ranges<'d> {
     }
 
     fn position(&self, offset: usize) -> lsp::Position {
-        if !self.is_ascii {
+        let Some(starts) = &self.starts else {
             return position(Lines::new(self.document.text(), self.encoding).place(offset));
-        }
+        };
         let offset = offset.min(self.document.text().len_bytes());
-        let line = self.starts.partition_point(|start| *start <= offset) - 1;
-        position(LineColumn { line, column: offset - self.starts[line] })
+        let line = starts.partition_point(|start| *start <= offset) - 1;
+        position(LineColumn { line, column: offset - starts[line] })
     }
 }
 
@@ -100,21 +114,6 @@ pub(super) fn text_edit(document: &Document, encoding: Encoding, edit: &Edit) ->
     lsp::TextEdit { range: range(document, encoding, edit.range.clone()), new_text: edit.text.clone() }
 }
 
-/// Problems as diagnostics: all of them, or those that matter most and one that says that others are left out.
-pub(super) fn diagnostics(
-    document: &Document,
-    encoding: Encoding,
-    uri: &lsp::Uri,
-    problems: &[Problem],
-    edited_at: usize,
-) -> Vec<lsp::Diagnostic> {
-    let shown = limit::chosen(problems, edited_at, |problem| (problem.severity, &problem.range));
-    let ranges = Ranges::new(document, encoding);
-    let mut found: Vec<_> = shown.iter().map(|problem| diagnostic(&ranges, uri, problem)).collect();
-    found.extend(left_out(problems.len() - shown.len(), SOURCE, "speclens check"));
-    found
-}
-
 /// The diagnostic that ends a list from which others are left out. `command` lists them all.
 pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp::Diagnostic> {
     (count > 0).then(|| lsp::Diagnostic {
@@ -130,35 +129,46 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
     })
 }
 
-pub(super) fn diagnostic(ranges: &Ranges<'_>, uri: &lsp::Uri, problem: &Problem) -> lsp::Diagnostic {
-    let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
-        location: match &related.file {
-            None => lsp::Location { uri: uri.clone(), range: ranges.range(related.range.clone()) },
-            Some(file) => elsewhere(file, ranges.encoding, related.range.clone(), uri),
-        },
-        message: related.message.clone(),
-    });
-    let related: Vec<_> = related.collect();
-    let is_unnecessary = problem.code.is_about_unnecessary();
-    lsp::Diagnostic {
-        range: ranges.range(problem.range.clone()),
-        severity: Some(severity(problem.severity)),
-        code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
-        code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
-        source: Some(SOURCE.to_owned()),
-        message: problem.text().into(),
-        tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
-        related_information: (!related.is_empty()).then_some(related),
-        data: None,
-    }
+/// What the diagnostics of the text of a document depend on.
+pub(super) struct Converter<'s> {
+    pub ranges: Ranges<'s>,
+    pub uri: &'s lsp::Uri,
+    /// The directory that paths of other files start from.
+    pub directory: &'s Path,
 }
 
-/// A place in another file.
-fn elsewhere(file: &OtherFile, encoding: Encoding, range: Range<usize>, near: &lsp::Uri) -> lsp::Location {
-    let places = Lines::new(&Rope::from_str(&file.text()), encoding).places(range);
-    lsp::Location {
-        uri: uri(Path::new(&file.path)).unwrap_or_else(|| near.clone()),
-        range: lsp::Range { start: position(places.start), end: position(places.end) },
+impl Converter<'_> {
+    /// A problem as a diagnostic.
+    pub(super) fn diagnostic(&self, problem: &Problem) -> lsp::Diagnostic {
+        let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
+            location: match &related.file {
+                None => lsp::Location { uri: self.uri.clone(), range: self.ranges.range(related.range.clone()) },
+                Some(file) => self.elsewhere(file, related.range.clone()),
+            },
+            message: related.message.clone(),
+        });
+        let related: Vec<_> = related.collect();
+        let is_unnecessary = problem.code.is_about_unnecessary();
+        lsp::Diagnostic {
+            range: self.ranges.range(problem.range.clone()),
+            severity: Some(severity(problem.severity)),
+            code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
+            code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
+            source: Some(SOURCE.to_owned()),
+            message: problem.text().into(),
+            tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
+            related_information: (!related.is_empty()).then_some(related),
+            data: None,
+        }
+    }
+
+    /// A place in another file.
+    fn elsewhere(&self, file: &OtherFile, range: Range<usize>) -> lsp::Location {
+        let places = Lines::new(&Rope::from_str(&file.text()), self.ranges.encoding).places(range);
+        lsp::Location {
+            uri: uri(&lexical(&self.directory.join(&file.path))).unwrap_or_else(|| self.uri.clone()),
+            range: lsp::Range { start: position(places.start), end: position(places.end) },
+        }
     }
 }
 
@@ -207,13 +217,14 @@ mod tests {
         for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r", &long] {
             let document = Document::read(text, ScalarRules::Yaml12);
             for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
-                let ranges = Ranges::new(&document, encoding);
-                for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
-                    assert_eq!(
-                        ranges.range(at..text.len()),
-                        range(&document, encoding, at..text.len()),
-                        "{text:?} {at}"
-                    );
+                for ranges in [Ranges::of_many(&document, encoding), Ranges::of_few(&document, encoding)] {
+                    for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                        assert_eq!(
+                            ranges.range(at..text.len()),
+                            range(&document, encoding, at..text.len()),
+                            "{text:?} {at}"
+                        );
+                    }
                 }
             }
         }

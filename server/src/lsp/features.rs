@@ -4,12 +4,14 @@ use std::{collections::HashSet, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
-use speclens_schema::{dialect::Dialect, problem::Problem, suite::Suite};
+use speclens_schema::{analysis::Problems, dialect::Dialect, suite::Suite};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::SUGGEST,
-    commands, convert, edits, fix_all, ignoring,
+    commands, convert,
+    diagnostics::List,
+    edits, fix_all, ignoring,
     session::{Session, Snapshot},
 };
 use crate::{
@@ -29,13 +31,12 @@ use crate::{
 };
 
 /// The problems of the text, for a client that asks.
-pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    convert::diagnostics(document, encoding, uri, &problems(snapshot), snapshot.edited_at)
+pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> List {
+    List::of(snapshot, uri, &problems(snapshot))
 }
 
 /// The problems of this version, under the settings as they are now.
-fn problems(snapshot: &Snapshot) -> Arc<Vec<Problem>> {
+fn problems(snapshot: &Snapshot) -> Arc<Problems> {
     super::problems(snapshot, &snapshot.workspace())
 }
 
@@ -65,7 +66,7 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     let has_choice = choices(snapshot).len() > 1;
     let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
     let found = lens::lenses(&snapshot.document, around, |name| known.get(name).cloned());
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::of_many(&snapshot.document, snapshot.abilities.encoding);
     found
         .into_iter()
         .map(|lens| CodeLens {
@@ -116,26 +117,29 @@ fn quick_fixes(
     session: &Session,
     snapshot: &Snapshot,
     params: &CodeActionParams,
-    problems: &[Problem],
+    problems: &Problems,
 ) -> Vec<CodeActionResponse> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let uri = &params.text_document.uri;
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
-    let ranges = convert::Ranges::new(document, encoding);
-    let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
-        let edit = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates)?;
-        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(&ranges, uri, problem));
-        Some(CodeActionResponse::CodeAction(CodeAction {
-            title: fix.title,
-            kind: Some(CodeActionKind::QuickFix),
-            diagnostics: solved.map(|solved| vec![solved]),
-            is_preferred: fix.preferred.then_some(true),
-            edit: Some(edit),
-            ..CodeAction::default()
-        }))
-    });
-    let mut actions: Vec<_> = fixes.collect();
+    let ranges = convert::Ranges::of_few(document, encoding);
+    let converter = convert::Converter { ranges, uri, directory: &snapshot.place.directory };
+    let mut actions = Vec::new();
+    for (problem, fixes) in actions::quick_fixes(document, problems, start..end) {
+        let solved = converter.diagnostic(&problem);
+        for fix in fixes {
+            let Some(edit) = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates) else { continue };
+            actions.push(CodeActionResponse::CodeAction(CodeAction {
+                title: fix.title,
+                kind: Some(CodeActionKind::QuickFix),
+                diagnostics: Some(vec![solved.clone()]),
+                is_preferred: fix.preferred.then_some(true),
+                edit: Some(edit),
+                ..CodeAction::default()
+            }));
+        }
+    }
     if fix_all::is_affordable(snapshot, params) {
         actions.extend(fix_all::of_kinds(snapshot, uri, problems, start..end));
     }
@@ -349,7 +353,7 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
 /// The outline.
 pub(super) fn symbols(snapshot: &Snapshot) -> DocumentSymbolResponse {
     let found = symbols::symbols(&snapshot.document, snapshot.place.file);
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::of_many(&snapshot.document, snapshot.abilities.encoding);
     DocumentSymbolResponse::DocumentSymbolList(
         found.into_iter().map(|symbol| document_symbol(&ranges, symbol)).collect(),
     )
@@ -381,7 +385,7 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
 
 /// What can be folded.
 pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::of_many(&snapshot.document, snapshot.abilities.encoding);
     let folds = folding::folds(&snapshot.document).into_iter().map(|fold| {
         let range = ranges.range(fold.range);
         FoldingRange {

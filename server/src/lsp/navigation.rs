@@ -128,7 +128,7 @@ pub(super) fn references(
     }
     let places = found.into_iter().flat_map(|found| found.places);
     let places = places.filter(|place| definitions || !place.is_definition);
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::of_many(&snapshot.document, snapshot.abilities.encoding);
     places.map(|place| Location { uri: uri.clone(), range: ranges.range(place.range) }).collect()
 }
 
@@ -139,7 +139,7 @@ pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Documen
         true => DocumentHighlightKind::Write,
         false => DocumentHighlightKind::Read,
     };
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::of_many(&snapshot.document, snapshot.abilities.encoding);
     places
         .map(|place| DocumentHighlight { range: ranges.range(place.range), kind: Some(kind(place.is_definition)) })
         .collect()
@@ -175,7 +175,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     let found = links::links(&snapshot.document, snapshot.place.file, values);
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::of_many(&snapshot.document, snapshot.abilities.encoding);
     // Many tests name the same file.
     let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
     let linked = found.into_iter().filter_map(|link| {

@@ -41,7 +41,7 @@ pub(super) fn tokens(snapshot: &Snapshot, range: Option<Range>) -> SemanticToken
         let start = place(range.start);
         start..place(range.end).max(start)
     });
-    let ranges = convert::Ranges::new(document, encoding);
+    let ranges = convert::Ranges::of_many(document, encoding);
     let mut before = Position::default();
     let mut data = Vec::new();
     for token in tokens::tokens(document, snapshot.place.file, range) {

@@ -140,6 +140,13 @@ impl Outbox {
 }
 
 impl Outbox {
+    /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
+    pub(super) fn notify(&self, method: &str, parts: &[&str]) {
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
+        let message: Vec<&str> = std::iter::once(head.as_str()).chain(parts.iter().copied()).chain(["}"]).collect();
+        self.send_parts(&message);
+    }
+
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
         self.send_parts(&[&message.to_string()]);
