@@ -14,15 +14,14 @@ mod facts;
 mod finish;
 mod levels;
 mod problems;
+mod roster;
+mod stretches;
 
 use std::{
-    cell::Cell,
     hash::{DefaultHasher, Hash, Hasher},
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
-
-use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{
@@ -30,7 +29,7 @@ use crate::{
         format::{Facts, Format, Lower},
     },
     directive,
-    document::{Block, Document, NodeRef, Pointer, Shape, parallel},
+    document::{Block, Document, NodeRef, Pointer, Shape},
     faults,
     files::Files,
     finding::Report,
@@ -47,6 +46,7 @@ use crate::{
 use errors::{Errors, doubted};
 use finish::finish;
 pub use problems::{Located, Part, Problems};
+use roster::{Roster, Rosters};
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -120,13 +120,6 @@ impl Found<'_> {
     }
 }
 
-/// What an item gave, and the block that it is alone in.
-struct Looked<'d> {
-    block: Option<(usize, &'d Arc<Block>)>,
-    key: u64,
-    findings: Arc<Findings>,
-}
-
 impl Analyzer {
     /// An analyzer that has seen nothing.
     pub fn new(file: SpecFile) -> Analyzer {
@@ -191,32 +184,15 @@ impl Analyzer {
             others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
         let of_root = self.validate(root, Definition::Root(self.file), files);
         others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
-        let mut with_facts: Vec<(usize, Arc<Findings>)> = Vec::new();
+        let rosters = document.notes::<Rosters>();
+        let mut lists: Vec<Roster<'d>> = Vec::new();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
-            let nodes: Vec<NodeRef<'d>> = node.items().collect();
-            let looked = self.look_at_all(document, &nodes, list, files);
-            for (index, (item, Looked { block, key, findings })) in nodes.into_iter().zip(looked).enumerate() {
-                if !findings.problems.is_empty() {
-                    match block {
-                        Some((start, block)) => {
-                            let item = FoundItem { block, start, list, index, key, findings: Arc::clone(&findings) };
-                            // What cannot be read beside them may say more about them.
-                            if block.is_intact() { items.push(item) } else { others.extend(item.problems()) }
-                        }
-                        None => {
-                            let base = Definition::list_at(list).index(index);
-                            others.extend(findings.problems.iter().map(|problem| problem.clone().moved(&base, 0)));
-                        }
-                    }
-                }
-                if findings.facts.is_some() {
-                    with_facts.push((item.range().start, findings));
-                }
-            }
+            let roster = self.roster(document, node, list, files, rosters.take(self.file, list));
+            items.extend(roster.found(others));
+            lists.push(roster);
         }
-        let facts: Vec<(usize, &Facts)> =
-            with_facts.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
+        let facts: Vec<(usize, &Facts)> = lists.iter().flat_map(Roster::facts).collect();
         let mut report = Report::default();
         if let Some(format) = self.format() {
             format.lint_root(self.file, root, files, others);
@@ -238,51 +214,7 @@ impl Analyzer {
             }
         }
         others.extend(report.resolve(false).problems(root));
-    }
-
-    /// What each item of a list gives. As long as answers are known they are looked up; when many are not, they are found on
-    /// several threads.
-    fn look_at_all<'d>(
-        &self,
-        document: &'d Document,
-        items: &[NodeRef<'d>],
-        list: &'static str,
-        files: &dyn Files,
-    ) -> Vec<Looked<'d>> {
-        const MANY: usize = 32;
-        let mut found = Vec::with_capacity(items.len());
-        let fresh = Cell::new(0);
-        while let Some(item) = items.get(found.len()) {
-            if fresh.get() > MANY {
-                let look = |item: &NodeRef<'d>| self.look_or_recall(document, *item, list, files, || {});
-                found.extend(parallel::map(&items[found.len()..], look));
-            } else {
-                found.push(self.look_or_recall(document, *item, list, files, || fresh.set(fresh.get() + 1)));
-            }
-        }
-        found
-    }
-
-    fn look_or_recall<'d>(
-        &self,
-        document: &'d Document,
-        item: NodeRef<'d>,
-        list: &'static str,
-        files: &dyn Files,
-        count: impl FnOnce(),
-    ) -> Looked<'d> {
-        let Some((start, block)) = own_block(document, item) else {
-            return Looked { block: None, key: 0, findings: Arc::new(self.look_at(item, list, files)) };
-        };
-        let look = || {
-            count();
-            self.look_at(item, list, files).relative_to(start, block)
-        };
-        // An item may come to stand in another list, without a letter of it changing.
-        let mut hasher = FxHasher::default();
-        (self.key(document, block), list).hash(&mut hasher);
-        let key = hasher.finish();
-        Looked { block: Some((start, block)), key, findings: block.memo(key, look) }
+        lists.into_iter().for_each(|roster| rosters.keep(self.file, roster));
     }
 
     /// What the schema finds wrong, in the words of the format.
@@ -320,7 +252,11 @@ impl Analyzer {
 
     /// Changes whenever anything changes that a block's findings depend on.
     fn key(&self, document: &Document, block: &Block) -> u64 {
-        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
+        self.key_with(if block.has_aliases() { document.fingerprint_of(block) } else { 0 })
+    }
+
+    /// The same where it is known what the aliases of the block lead to.
+    fn key_with(&self, aliases: u64) -> u64 {
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 

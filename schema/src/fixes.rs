@@ -43,11 +43,8 @@ const MAX_ACROSS: usize = 64;
 
 /// Whether a problem may have fixes that need the whole file, here or in its format: they are made when somebody asks for them.
 pub(crate) fn may_gain(problem: &Problem) -> bool {
-    let has_home = |problem: &Problem| matches!(problem.subject, Some(Subject::Home(_)));
-    match problem.code {
-        Code::DuplicateName | Code::MissingField | Code::UnsupportedExpression => true,
-        code => code == Code::UnknownKey && has_home(problem),
-    }
+    let by_code = matches!(problem.code, Code::DuplicateName | Code::MissingField | Code::UnsupportedExpression);
+    by_code || matches!(problem.subject, Some(Subject::Home(_) | Subject::OldFile))
 }
 
 /// Gives problems of items the fixes that change something outside of the item.

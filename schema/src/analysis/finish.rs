@@ -8,6 +8,7 @@ use super::{
     Analyzer, Found, FoundItem, aliases, directives, facts,
     levels::Levels,
     problems::{Part, Problems},
+    stretches::Stretches,
 };
 use crate::{
     directive::{self, Allowance},
@@ -107,34 +108,6 @@ pub(super) fn settle(problems: &mut Vec<Problem>, document: &Document) {
 /// Whether what is said of a problem of an item depends on other parts of the document.
 pub(super) fn is_entangled(problem: &Problem, document: &Document) -> bool {
     aliases::is_through_alias(problem, document) || facts::is_stated_once(problem)
-}
-
-/// Stretches of a text, which may overlap.
-struct Stretches(Vec<Range<usize>>);
-
-impl Stretches {
-    fn of(stretches: impl Iterator<Item = Range<usize>>) -> Stretches {
-        let mut stretches: Vec<Range<usize>> = stretches.collect();
-        stretches.sort_by_key(|stretch| stretch.start);
-        // Each reaches as far as any that begins before it: the last one that begins before a place decides.
-        let mut end = 0;
-        for stretch in &mut stretches {
-            end = end.max(stretch.end);
-            stretch.end = end;
-        }
-        Stretches(stretches)
-    }
-
-    /// Whether a place is in one of them.
-    fn hold(&self, place: usize) -> bool {
-        self.touch(&(place..place + 1))
-    }
-
-    /// Whether one of them has bytes of a range.
-    fn touch(&self, range: &Range<usize>) -> bool {
-        let before = self.0.partition_point(|stretch| stretch.start < range.end);
-        before > 0 && self.0[before - 1].end > range.start
-    }
 }
 
 /// The places where each code is allowed.

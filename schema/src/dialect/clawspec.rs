@@ -40,6 +40,8 @@ pub(crate) mod type_fields;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
@@ -47,7 +49,7 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
-    rules::unsupported_expression,
+    rules::{unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -101,7 +103,7 @@ impl Format for ClawSpec {
         problems: &mut Vec<Problem>,
     ) -> Option<Facts> {
         lint::lint_item(file, list, item, files, problems);
-        Some(Box::new(lint::item_facts(file, list, item, files)?))
+        Some(Arc::new(lint::item_facts(file, list, item, files)?))
     }
 
     fn report_relations(
@@ -117,6 +119,7 @@ impl Format for ClawSpec {
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
         unsupported_expression::fix_across(root, problems);
+        vacuous_claim::clawspec::fix_across(root, problems);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

@@ -23,6 +23,8 @@ pub mod trace;
 mod traced;
 pub(crate) mod variables;
 
+use std::sync::Arc;
+
 use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
@@ -85,7 +87,7 @@ impl Format for KindLm {
         _: &dyn Files,
         _: &mut Vec<Problem>,
     ) -> Option<Facts> {
-        (file.case_list() == Some(list)).then(|| -> Facts { Box::new(facts::test_facts(item)) })
+        (file.case_list() == Some(list)).then(|| -> Facts { Arc::new(facts::test_facts(item)) })
     }
 
     fn report_relations(

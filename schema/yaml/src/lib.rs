@@ -34,15 +34,17 @@ mod value;
 mod view;
 
 use std::{
+    any::Any,
+    fmt,
     hash::{Hash, Hasher},
     ops::{Deref, Range},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use block::Name;
+use block::{Name, Signs};
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
 use outline::Index;
@@ -57,7 +59,7 @@ pub use pointer::{Pointer, Step};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
 pub use value::{NAN, TooLarge, number};
-pub use view::{EntryRef, NodeRef, Shape};
+pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -78,6 +80,17 @@ pub struct Document {
     pending: Option<Pending>,
     /// A fault that no single block shows: found by reading the whole.
     whole_fault: Option<Fault>,
+    notes: Arc<Notes>,
+}
+
+/// What others keep with a document, one of each type, through all its versions.
+#[derive(Default)]
+struct Notes(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
+
+impl fmt::Debug for Notes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Notes")
+    }
 }
 
 /// A block in its document, with what every keystroke asks of every block: a look into each of thousands
@@ -85,6 +98,7 @@ pub struct Document {
 #[derive(Clone, Debug)]
 struct Slot {
     block: Arc<Block>,
+    id: u64,
     length: usize,
     kind: BlockKind,
     /// The entries or items that it holds.
@@ -94,7 +108,11 @@ struct Slot {
     alias_count: usize,
     /// Whether it has mistakes, repeated keys or aliases.
     remarkable: bool,
+    /// Whether all of it was understood.
+    is_intact: bool,
     has_directives: bool,
+    /// Which bytes its text has that are looked for in every text.
+    signs: Signs,
 }
 
 impl Slot {
@@ -105,13 +123,16 @@ impl Slot {
             Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
         };
         Slot {
+            id: block.id(),
             length: block.length,
             kind: block.kind,
             children,
             has_anchors: !block.anchors.is_empty(),
             alias_count: block.aliases.len(),
             remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
+            is_intact: block.faults.is_empty(),
             has_directives: !block.directives.is_empty(),
+            signs: block.signs,
             block,
         }
     }
@@ -156,6 +177,7 @@ impl Document {
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
             whole_fault: None,
+            notes: Arc::default(),
         }
     }
 
@@ -228,7 +250,7 @@ impl Document {
     /// PyYAML lets the lines of what is in quotes or brackets begin anywhere, so that a cut may go through them: a
     /// short text is then read whole.
     fn join_loose_lines(&mut self) {
-        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
@@ -254,7 +276,7 @@ impl Document {
         if self.is_whole() {
             return;
         }
-        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
@@ -330,6 +352,14 @@ impl Document {
         node.block().map(|block| (self.starts[block], &self.blocks[block].block))
     }
 
+    /// The bytes of the block that holds a place.
+    pub fn block_around(&self, at: usize) -> Range<usize> {
+        let number = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
+        let length = self.blocks.get(number).map_or(0, |slot| slot.length);
+        let start = self.starts.get(number).copied().unwrap_or_default();
+        start..start + length
+    }
+
     /// Where an item ends, the lines behind it that belong to nothing included.
     pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
         let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {
@@ -352,10 +382,12 @@ impl Document {
         for alias in &block.aliases {
             for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
                 let target = &self.blocks[place];
-                if !seen.contains(&target.id()) {
-                    target.id().hash(hasher);
-                    seen.push(target.id());
-                    self.fingerprint(target, hasher, seen);
+                if !seen.contains(&target.id) {
+                    target.id.hash(hasher);
+                    seen.push(target.id);
+                    if target.alias_count > 0 {
+                        self.fingerprint(target, hasher, seen);
+                    }
                 }
             }
         }
@@ -399,13 +431,11 @@ impl Document {
 
     /// A NUL is no part of any text, in YAML or elsewhere.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
-        let mut start = 0;
-        let found = self.text.chunks().find_map(|chunk| {
-            let at = memchr::memchr(0, chunk.as_bytes()).map(|at| start + at);
-            start += chunk.len();
-            at
-        });
-        let Some(at) = found else { return };
+        let Some(number) = self.blocks.iter().position(|slot| slot.signs.nul) else { return };
+        let start = self.starts[number];
+        let Some(at) = self.text.byte_slice(start..).bytes().position(|byte| byte == 0).map(|at| start + at) else {
+            return;
+        };
         let line = self.text.byte_to_line(at);
         faults.retain(|it| it.class() != FaultClass::Syntax || self.text.byte_to_line(it.range.start) != line);
         faults.push(Fault::new(at..at + 1, FaultKind::Nul));
@@ -414,7 +444,7 @@ impl Document {
     /// The names that damaged blocks may define where they cannot be read.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
-        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact()) {
+        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact) {
             let text = String::from(self.text.byte_slice(start..start + slot.length));
             for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
                 let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
@@ -499,13 +529,39 @@ impl Document {
     /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
     /// that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
-        let damaged = self.blocks.iter().filter(|slot| slot.remarkable && !slot.is_intact());
-        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id()).collect())
+        let damaged = self.blocks.iter().filter(|slot| !slot.is_intact);
+        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id).collect())
+    }
+
+    /// What somebody keeps with the document. It is the same in all versions of the document and in its copies, so it must be
+    /// of use whichever of them it is about.
+    pub fn notes<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
+        let mut notes = self.notes.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = notes.iter().find_map(|note| Arc::clone(note).downcast::<T>().ok()) {
+            return found;
+        }
+        let found: Arc<T> = Arc::default();
+        notes.push(Arc::clone(&found) as Arc<dyn Any + Send + Sync>);
+        found
+    }
+
+    /// Whether a tab is anywhere in the text.
+    pub fn has_tab(&self) -> bool {
+        self.blocks.iter().any(|slot| slot.signs.tab)
+    }
+
+    /// Where a number sign with a digit behind it is.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        let with_numbers = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.signs.number);
+        with_numbers.flat_map(|(start, slot)| {
+            let text = String::from(self.text.byte_slice(*start..start + slot.length));
+            block::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
+        })
     }
 
     /// Whether every byte was understood.
     pub fn is_intact(&self) -> bool {
-        self.whole_fault.is_none() && self.blocks.iter().all(|block| block.faults.is_empty())
+        self.whole_fault.is_none() && self.blocks.iter().all(|slot| slot.is_intact)
     }
 }
 
