@@ -19,7 +19,7 @@ pub struct Problems {
     /// Whether it is a guess that the document is of that kind: no fix is safe then.
     is_guess: bool,
     /// What was found in items by themselves, in the order of the text.
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     /// Everything else, in the order of the text. Fixes that need the whole file are not among its fixes.
     others: Vec<Problem>,
     /// Up to where the others reach, each with those before it.

@@ -28,6 +28,7 @@ mod properties;
 mod recover;
 mod scalar;
 mod slip;
+mod slots;
 mod tree;
 mod update;
 mod value;
@@ -37,17 +38,18 @@ use std::{
     any::Any,
     fmt,
     hash::{Hash, Hasher},
-    ops::{Deref, Range},
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use block::{Name, Signs};
+use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
 use outline::Index;
+use slots::{Slot, Slots};
 use update::Pending;
 
 pub use block::{Block, BlockKind, is_foreign_blank};
@@ -72,7 +74,7 @@ const JOIN_LIMIT: usize = 64 * 1024;
 pub struct Document {
     text: Rope,
     rules: ScalarRules,
-    blocks: Arc<Vec<Slot>>,
+    blocks: Slots,
     /// Where each block begins, in bytes.
     starts: Arc<Vec<usize>>,
     index: Arc<Index>,
@@ -90,59 +92,6 @@ struct Notes(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 impl fmt::Debug for Notes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Notes")
-    }
-}
-
-/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
-/// of blocks would cost more than all the rest.
-#[derive(Clone, Debug)]
-struct Slot {
-    block: Arc<Block>,
-    id: u64,
-    length: usize,
-    kind: BlockKind,
-    /// The entries or items that it holds.
-    children: usize,
-    has_anchors: bool,
-    /// How many aliases it has.
-    alias_count: usize,
-    /// Whether it has mistakes, repeated keys or aliases.
-    remarkable: bool,
-    /// Whether all of it was understood.
-    is_intact: bool,
-    has_directives: bool,
-    /// Which bytes its text has that are looked for in every text.
-    signs: Signs,
-}
-
-impl Slot {
-    fn new(block: Arc<Block>) -> Slot {
-        let children = match block.root.as_ref().map(|root| &root.kind) {
-            Some(NodeKind::Mapping(entries)) => entries.len(),
-            Some(NodeKind::Sequence(items)) => items.len(),
-            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
-        };
-        Slot {
-            id: block.id(),
-            length: block.length,
-            kind: block.kind,
-            children,
-            has_anchors: !block.anchors.is_empty(),
-            alias_count: block.aliases.len(),
-            remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
-            is_intact: block.faults.is_empty(),
-            has_directives: !block.directives.is_empty(),
-            signs: block.signs,
-            block,
-        }
-    }
-}
-
-impl Deref for Slot {
-    type Target = Arc<Block>;
-
-    fn deref(&self) -> &Arc<Block> {
-        &self.block
     }
 }
 
@@ -172,7 +121,7 @@ impl Document {
         Document {
             text,
             rules,
-            blocks: Arc::default(),
+            blocks: Slots::default(),
             starts: Arc::default(),
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
@@ -320,14 +269,14 @@ impl Document {
     }
 
     fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
-        let [block] = self.blocks.as_slice() else { return None };
+        let block = self.blocks.only()?;
         let before = block.suspect.clone().unwrap_or(pending.new.clone());
         Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
     }
 
     /// Takes all blocks anew.
     fn adopt(&mut self, blocks: Vec<Slot>) {
-        self.blocks = Arc::default();
+        self.blocks = Slots::default();
         self.starts = Arc::default();
         self.replace(0, 0, blocks);
     }
@@ -344,7 +293,7 @@ impl Document {
 
     /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
-        self.starts.iter().copied().zip(self.blocks.iter().map(|slot| &slot.block))
+        self.starts.iter().copied().zip(self.blocks.from(0).map(|slot| &slot.block))
     }
 
     /// The block that a node stands in and where it begins; nothing for what is spread over blocks.
@@ -395,7 +344,7 @@ impl Document {
 
     /// Whether the text could not be cut, so that it is one block.
     pub fn is_whole(&self) -> bool {
-        matches!(self.blocks.as_slice(), [block] if block.kind == BlockKind::Whole)
+        self.blocks.only().is_some_and(|block| block.kind == BlockKind::Whole)
     }
 
     /// Returns what cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
