@@ -143,6 +143,11 @@ impl Analyzer {
         self.epoch += 1;
     }
 
+    /// Returns how many times files changed.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// Analyses the document as it stands.
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
         let problems = self.problems(document, files, settings);
@@ -344,7 +349,7 @@ impl Analyzer {
         for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
             let at = list.index(index);
             let lower = || -> Vec<Arc<Case>> { context.cases(item, &at, files).into_iter().map(Arc::new).collect() };
-            let (extent, lowered) = match own_block(document, item) {
+            let (extent, lowered) = match document.own_block(item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
                     let key = self.key(document, block).rotate_left(17) ^ context_key;
@@ -435,11 +440,6 @@ fn is_emptied(root: NodeRef<'_>, problem: &Problem, broken: &[usize]) -> bool {
             let extent = list.range().start..next.unwrap_or(usize::MAX);
             list.items().next().is_none() && broken.iter().any(|at| extent.contains(at))
         })
-}
-
-/// The block of an item that is alone in it.
-fn own_block<'d>(document: &'d Document, item: NodeRef<'d>) -> Option<(usize, &'d Arc<Block>)> {
-    document.block_of(item).filter(|(_, block)| block.item_count() == 1)
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ pub(crate) enum Template {
     Golden,
 }
 
-/// The cure of a path at which nothing stands; nothing where no file can be brought into being there. `path` is
-/// relative to the suite's directory.
+/// The cure of a path at which nothing stands; nothing where no file can be brought into being there.
+/// `path` is relative to the suite's directory.
 pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Option<Fix> {
     let path = path.trim_end_matches('/');
     let is_plain = |step: &str| {
@@ -99,7 +99,7 @@ impl Template {
             )
             .to_owned(),
             Template::Tasks => concat!(
-                "# Each task says what is to be achieved, never how.\n",
+                "# Each task describes what to achieve, not how.\n",
                 "- id: first-task\n",
                 "  intent: TODO(what a user wants to achieve)\n",
                 "  assert:\n",
@@ -107,7 +107,7 @@ impl Template {
             )
             .to_owned(),
             Template::Script => concat!(
-                "# Who answers in place of a model: the turns of each task, and of all others.\n",
+                "# Scripted replies: the turns of each task, and of all other tasks.\n",
                 "default:\n",
                 "  - run: TODO(a command)\n",
                 "    expect: { exit_code: 0 }\n",

@@ -18,6 +18,7 @@ pub mod links;
 pub mod models;
 pub mod occurrences;
 pub mod outcome;
+pub mod parts;
 pub mod rename;
 pub mod run_problems;
 pub mod runnable;

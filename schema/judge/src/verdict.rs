@@ -32,9 +32,8 @@ impl Open {
             (Open::Nothing | Open::Pass | Open::Everything, _) => false,
         };
         if may_turn {
-            verdict.outcome = Outcome::Unknown(
-                "the act was not seen to end, so what had not happened by then may have happened later".to_owned(),
-            );
+            verdict.outcome =
+                Outcome::Unknown("the end of the run was not observed, so more may have happened later".to_owned());
             (verdict.code, verdict.score) = (None, None);
             verdict.related.clear();
         }
@@ -83,7 +82,7 @@ pub trait Check: Send + Sync + std::fmt::Debug {
 pub struct Handover {
     /// The agent that hands over.
     pub from: String,
-    /// The agent that takes over.
+    /// Agent that takes over.
     pub to: String,
     /// The path of the contract, relative to the root of the workspace.
     pub contract: String,

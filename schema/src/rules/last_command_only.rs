@@ -5,8 +5,8 @@ use crate::{
 };
 
 page! {
-    /// An assertion checks the output of the last command, and the task expects several commands. `ran` and `verify` see all
-    /// of them.
+    /// An assertion checks only the output of the last command, but the task expects several commands. Use `ran` or
+    /// `verify` to check them all.
     "last-command-only", Hint
 }
 
@@ -34,7 +34,7 @@ impl Rule for LastCommandOnly {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this checks the output of the last command only")
-            .note("several commands are expected, and the model decides which one is last")
+        Words::new("this assertion checks only the output of the last command")
+            .note("the task expects several commands, and the model decides which one runs last")
     }
 }

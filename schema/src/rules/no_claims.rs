@@ -6,7 +6,7 @@ use crate::{
 };
 
 page! {
-    /// A test without an assertion, which always passes.
+    /// A test has no assertions, so it always passes.
     "no-claims", Warning
 }
 
@@ -32,7 +32,7 @@ impl Rule for NoClaims {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`expect` holds no expectation, so this test always passes")
+        Words::new("`expect` has no expectations, so this test always passes")
             .help("add an expectation, such as `output: { contains: [...] }`")
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 pub(crate) mod cli_bench;
 
 page! {
-    /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
+    /// Nesting, aliases or size exceed the limits. The rest of the file is not checked.
     "too-large", Error
 }
 
@@ -29,6 +29,6 @@ impl Rule for MultipliedAliases {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the aliases in here multiply each other to more values than are read").help("write the values out")
+        Words::new("these aliases expand to too many values").help("write the values out")
     }
 }

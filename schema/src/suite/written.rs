@@ -46,7 +46,7 @@ pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>
         SpecFile::KindLm | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpecScenarios => {
             let Some(at) = list_of_cases(file) else { return Vec::new() };
             let items = document.find(&at).into_iter().flat_map(NodeRef::items).enumerate();
-            items.filter_map(|(index, node)| item(file, node, at.index(index))).collect()
+            items.filter_map(|(index, node)| written_case(file, node, at.index(index))).collect()
         }
         SpecFile::ClawSpecPipeline => whole(root.get("pipeline").and_then(|pipeline| text(pipeline, "name"))),
         SpecFile::ClawSpecHandoff => whole(
@@ -79,7 +79,8 @@ pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
     node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())
 }
 
-fn item(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
+/// Returns an item of the list of cases, if it has a name. `at`: where it is.
+pub fn written_case(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
     let name = name_of_item(file, node)?;
     let is_kindlm = file == SpecFile::KindLm;
     let does = file.dialect()?.format().act_of(node);

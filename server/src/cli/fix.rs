@@ -1,4 +1,4 @@
-//! `speclens check --fix`: applies safe fixes to files, and writes them back as they were but for that.
+//! `speclens check --fix`: applies safe fixes to files, and writes them back as they were except for that.
 
 use std::{
     collections::HashSet,
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::workspace;
 
-/// As many fixes are listed for one file.
+/// Maximum number of fixes that are listed for one file.
 const LISTED: usize = 20;
 
 /// What came of it.
@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     pub(super) failed: Vec<String>,
 }
 
-/// The safe fix of a problem.
+/// Returns the safe fix of a problem.
 pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
     problem.fixes.iter().find(|fix| fix.is_safe())
 }
@@ -57,7 +57,7 @@ struct Candidate<'l> {
 }
 
 impl Candidate<'_> {
-    /// Its text with its safe fixes; nothing where none can be applied.
+    /// Returns its text with its safe fixes; `None` if none can be applied.
     fn cured(&self) -> Option<Cured> {
         let look = |document: &Document| match self.lookout {
             Some(lookout) => lookout.problems(document),
@@ -68,7 +68,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Every file that has safe fixes: settings first, each once.
+/// Returns every file that has safe fixes: settings first, each once.
 fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     let mut seen = HashSet::new();
     let settings = suites.iter().filter_map(|loaded| loaded.report.settings.as_deref());
@@ -87,7 +87,7 @@ fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     all.map(|(_, candidate)| candidate).collect()
 }
 
-/// Every file with what its safe fixes make of it.
+/// Returns every file with what its safe fixes make of it.
 fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     candidates(suites).into_iter().filter_map(|candidate| {
         let cured = candidate.cured()?;
@@ -95,8 +95,8 @@ fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     })
 }
 
-/// How many fixes `--fix` would apply. That is not the number of problems with a safe fix: one may cure several, come to
-/// light with another, or do harm beside it.
+/// Returns how many fixes `--fix` would apply. That is not the number of problems with a safe fix: one may fix several,
+/// come to light with another, or do harm beside it.
 pub(super) fn count(suites: &[Loaded]) -> usize {
     let all = candidates(suites);
     let applied = in_parallel(&all, |candidate| {
@@ -116,7 +116,7 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
                 outcome.fixed.push((source.path.clone(), cured.applied.into_iter().map(shown).collect()));
             }
             Err(error) => {
-                output::complain(&error.context(format!("{} stays as it is", source.path)));
+                output::complain(&error.context(format!("{} was not changed", source.path)));
                 outcome.failed.push(source.path.clone());
             }
         }
@@ -124,8 +124,8 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     outcome
 }
 
-/// What the safe fixes would change, as a unified diff, and how many there are. Secrets are masked, so a part of the diff
-/// that has one in it does not apply.
+/// Returns what the safe fixes would change, as a unified diff, and how many there are. Secrets are masked, so a part
+/// of the diff that has one in it does not apply.
 pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     let mut text = String::new();
     let mut count = 0;
@@ -137,7 +137,7 @@ pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     (text, count)
 }
 
-/// What was done, for people.
+/// Returns what was done, for people.
 pub(super) fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (path, applied) in &outcome.fixed {
@@ -155,7 +155,7 @@ pub(super) fn describe(outcome: &Outcome) -> String {
     text
 }
 
-/// The sum in one line.
+/// Returns the sum in one line.
 pub(super) fn summary(outcome: &Outcome) -> String {
     let count: usize = outcome.fixed.iter().map(|(_, applied)| applied.len()).sum();
     let files = outcome.fixed.len();
@@ -165,7 +165,7 @@ pub(super) fn summary(outcome: &Outcome) -> String {
         more => format!("{} could not be written", plural(more.len(), "file")),
     };
     match (count, failed.is_empty()) {
-        (0, true) => "there was no safe fix to apply".to_owned(),
+        (0, true) => "no safe fix to apply".to_owned(),
         (0, false) => format!("nothing was fixed: {failed}"),
         (_, true) => format!("fixed {} in {}", plural(count, "problem"), plural(files, "file")),
         (_, false) => format!("fixed {} in {}; {failed}", plural(count, "problem"), plural(files, "file")),
@@ -195,11 +195,11 @@ fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn ensure_unchanged(path: &Path, before: &str) -> anyhow::Result<()> {
     let now = fs::read(path).context("cannot read the file again")?;
-    ensure!(now == before.as_bytes(), "the file changed meanwhile: run the command again");
+    ensure!(now == before.as_bytes(), "the file has changed since it was read: run the command again");
     Ok(())
 }
 
-/// A name for the new text, in the same directory: a rename within a file system is one step.
+/// Returns a name for the new text, in the same directory: a rename within a file system is one step.
 fn draft_beside(path: &Path) -> anyhow::Result<PathBuf> {
     let Some(name) = path.file_name() else { bail!("the file has no name") };
     let mut draft = std::ffi::OsString::from(".");
@@ -217,9 +217,9 @@ fn write_draft(draft: &Path, text: &str, permissions: fs::Permissions) -> anyhow
     };
     write().map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            anyhow!("its directory takes no new file, which replacing it needs: {error}; make the directory writable")
+            anyhow!("cannot create a file in its directory, which is needed to replace it: {error}; make the directory writable")
         }
-        _ => anyhow::Error::from(error).context("cannot write the new text beside the file"),
+        _ => anyhow::Error::from(error).context("cannot write the new text next to the file"),
     })
 }
 
@@ -235,7 +235,7 @@ mod tests {
         let path = directory.path().join("kindlm.yaml");
         fs::write(&path, "new").expect("a file");
         let error = rewrite(&path, "old", "fixed").expect_err("the text is another one").to_string();
-        assert!(error.contains("changed meanwhile"), "{error}");
+        assert!(error.contains("has changed since"), "{error}");
         assert_eq!(fs::read_to_string(&path).expect("the file"), "new");
         rewrite(&path, "new", "fixed").expect("the text is the same");
         assert_eq!(fs::read_to_string(&path).expect("the file"), "fixed");

@@ -21,9 +21,9 @@ use super::{
 /// The options of `speclens list`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites, or directories to search
+    /// Suites or directories to search
     paths: Vec<PathBuf>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -111,7 +111,7 @@ fn human(suites: &[SuiteEntry]) -> String {
 }
 
 impl TestEntry {
-    /// The entry of a test, secrets masked.
+    /// Returns the entry of a test, secrets masked.
     fn of(case: &Case, secrets: &Secrets) -> TestEntry {
         TestEntry {
             name: secrets.mask(&case.name),

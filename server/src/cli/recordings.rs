@@ -18,11 +18,11 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List recordings with their age, their size, and whether they are of what the tests do now
+    /// List recordings with their age, size and state
     List(list::Args),
-    /// Show what was recorded of a test, secrets masked
+    /// Show the recordings of a test, with secrets masked
     Show(show::Args),
-    /// Remove recordings beyond the limits of `speclens.yaml`, or those that options choose
+    /// Remove recordings that exceed the limits of `speclens.yaml`, or those selected by options
     #[command(after_help = prune::AFTER_HELP)]
     Prune(prune::Args),
 }
@@ -35,12 +35,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
 }
 
-/// A number of things in words.
+/// Returns a number of things in words.
 fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// A size as people say it.
+/// Returns a size as people say it.
 fn size(bytes: u64) -> String {
     // A rounded figure: no size that matters loses a digit that shows.
     let rounded = |unit: u64| bytes as f64 / unit as f64;
@@ -51,7 +51,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// An age as people say it.
+/// Returns an age as people say it.
 fn age(age: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;

@@ -130,7 +130,7 @@ impl<'d> Place<'d> {
                         return None;
                     }
                     let known = listed(known.iter().map(|field| field.name));
-                    let markdown = format!("**{name}** · no key of the format here: expected {known}");
+                    let markdown = format!("**{name}** · unknown key here: expected {known}");
                     return Some(Hover { range: key.range(), markdown, page: Some(self.page(None)) });
                 }
             },
@@ -164,7 +164,7 @@ impl<'d> Place<'d> {
         let line = text.byte_to_line(own.start) + 1;
         let source = String::from(text.get_byte_slice(own)?);
         let markdown = match alias.resolved().shape() {
-            NodeShape::Dangling => format!("**\\*{name}** · there is no `&{name}` before it"),
+            NodeShape::Dangling => format!("**\\*{name}** · `&{name}` is not defined before it"),
             NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping => {
                 format!(
                     "**\\*{name}** · alias of line {line}\n\n{}",
@@ -183,7 +183,7 @@ impl<'d> Place<'d> {
                     return None;
                 }
                 let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
-                Some(format!("Where it is not set, {} of `{DEFAULTS}` in this file counts.", card::inline(value)))
+                Some(format!("Defaults to {} from `{DEFAULTS}` in this file.", card::inline(value)))
             }
             SpecFile::CliBench | SpecFile::CliBenchTasks => {
                 let is_of_task = self.at.steps().any(|step| step.index().is_some());
@@ -192,13 +192,13 @@ impl<'d> Place<'d> {
                 }
                 if self.file == SpecFile::CliBench {
                     let value = self.document.root()?.get(name)?.text()?;
-                    return Some(format!("Where it is not set, {} of this file counts.", card::inline(value)));
+                    return Some(format!("Defaults to {} from this file.", card::inline(value)));
                 }
                 let main = values.files.main()?;
                 let text = String::from_utf8(values.files.read(main).ok()?.to_vec()).ok()?;
                 let suite = Document::read(&text, self.file.scalar_rules());
                 let value = suite.root()?.get(name)?.text()?;
-                Some(format!("Where it is not set, {} of `{main}` counts.", card::inline(value)))
+                Some(format!("Defaults to {} from `{main}`.", card::inline(value)))
             }
             SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => match name {
                 "log_path" => {
@@ -207,9 +207,9 @@ impl<'d> Place<'d> {
                         Some(_) => format!("`{}`", Config::FILE),
                         None => "the default settings".to_owned(),
                     };
-                    Some(format!("Where it is not set, {} counts, by {from}.", card::inline(&path)))
+                    Some(format!("Defaults to {}, from {from}.", card::inline(&path)))
                 }
-                "run_id" => Some("Where it is not set, `{{run_id}}` counts.".to_owned()),
+                "run_id" => Some("Defaults to `{{run_id}}`.".to_owned()),
                 _ => None,
             },
             SpecFile::Settings
@@ -345,10 +345,10 @@ impl<'d> Place<'d> {
         }
         if !built_in.is_empty() {
             let names: Vec<String> = built_in.iter().map(|known| format!("`{}`", known.name)).collect();
-            return say(format!("has no value here; what has one: {}", names.join(", ")));
+            return say(format!("has no value here; available: {}", names.join(", ")));
         }
         if template::is_reserved(name) {
-            return say("stays as it is: names that begin with `env.` are not replaced".to_owned());
+            return say("not replaced: names that begin with `env.` are left unchanged".to_owned());
         }
         let own = names::variables(self.document, &self.at, shape);
         if let Some(found) = own.and_then(|vars| vars.get(name)) {
@@ -360,12 +360,12 @@ impl<'d> Place<'d> {
             let given = names::given_to(self.document, &prompt.text());
             return match given.into_iter().find(|(known, _)| known == name) {
                 Some((_, value)) => {
-                    say(format!("given by the tests, such as {}", card::inline(value.unwrap_or_default())))
+                    say(format!("set by the tests, such as {}", card::inline(value.unwrap_or_default())))
                 }
-                None => say("no test that uses this prompt gives it a value".to_owned()),
+                None => say("no test that uses this prompt sets it".to_owned()),
             };
         }
-        say("has no value in `vars`: the run would break".to_owned())
+        say("no value in `vars`, so the run would break".to_owned())
     }
 
     /// What a name refers to.
@@ -415,11 +415,11 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
         count => parts.push(format!("{count} files under `inputs` in `speclens.yaml`")),
     }
     match parts.is_empty() {
-        true => "Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in \
-                 `speclens.yaml`, so that a change of them makes its recording stale."
+        true => "Inputs: none, because it does not name a file of the workspace. List the files that it reads under \
+            `inputs` in `speclens.yaml`, so that changes to them make its recording stale."
             .to_owned(),
         false => format!(
-            "Inputs: {}. A change of them makes its recording stale; a change of other files that it reads does not.",
+            "Inputs: {}. Changes to them make its recording stale; changes to other files that it reads do not.",
             parts.join(", ")
         ),
     }
@@ -442,7 +442,7 @@ fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
     let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };
     let script = match std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned()).and_then(script::read) {
         Ok(script) => script,
-        Err(reason) => return format!("{head}\n\nIt cannot be played: {reason}."),
+        Err(reason) => return format!("{head}\n\nIt cannot be used: {reason}."),
     };
     let mut parts: Vec<String> = script.tasks.keys().map(|id| card::inline(id)).collect();
     if script.default.is_some() {

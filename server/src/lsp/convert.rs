@@ -1,6 +1,7 @@
 //! Ours ⇄ LSP's: the only place where bytes meet lines and UTF-16 columns.
 
 use std::{
+    cell::{Cell, OnceCell},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -31,43 +32,22 @@ pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>
     lsp::Range { start: position(places.start), end: position(places.end) }
 }
 
-/// Converts many ranges of one document: what it costs to find lines is paid once.
+/// Converts ranges of one document. What it costs to find all lines is paid once, and only where there are many ranges.
 pub(super) struct Ranges<'d> {
     document: &'d Document,
     encoding: Encoding,
-    /// Where each line begins, where that is known and every character is a byte, so that all units are the same.
-    starts: Option<Vec<usize>>,
+    /// How many places were converted.
+    count: Cell<usize>,
+    /// Where each line begins.
+    starts: OnceCell<Vec<usize>>,
+    /// Whether every character is a byte, so that all units are the same.
+    is_ascii: bool,
 }
 
 impl<'d> Ranges<'d> {
-    /// For so few ranges that none pays for a look at the whole text.
-    pub(super) fn of_few(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
-        Ranges { document, encoding, starts: None }
-    }
-
-    /// For many ranges all over the text.
-    pub(super) fn of_many(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
-        let text = document.text();
-        if text.len_bytes() != text.len_chars() {
-            return Ranges::of_few(document, encoding);
-        }
-        let mut starts = vec![0];
-        let mut before = 0;
-        let mut last_return = None;
-        for chunk in text.chunks() {
-            for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
-                let at = before + found;
-                let is_return = chunk.as_bytes()[found] == b'\r';
-                // Of a pair, the line feed ends the line.
-                match starts.last_mut() {
-                    Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
-                    Some(_) | None => starts.push(at + 1),
-                }
-                last_return = is_return.then_some(at);
-            }
-            before += chunk.len();
-        }
-        Ranges { document, encoding, starts: Some(starts) }
+    pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
+        let is_ascii = document.text().len_bytes() == document.text().len_chars();
+        Ranges { document, encoding, count: Cell::new(0), starts: OnceCell::new(), is_ascii }
     }
 
     pub(super) fn document(&self) -> &'d Document {
@@ -83,13 +63,38 @@ impl<'d> Ranges<'d> {
     }
 
     fn position(&self, offset: usize) -> lsp::Position {
-        let Some(starts) = &self.starts else {
+        /// So many places cost as much as one look at all lines of a long text.
+        const FEW: usize = 256;
+        self.count.set(self.count.get() + 1);
+        if !self.is_ascii || self.count.get() <= FEW {
             return position(Lines::new(self.document.text(), self.encoding).place(offset));
-        };
+        }
+        let starts = self.starts.get_or_init(|| line_starts(self.document.text()));
         let offset = offset.min(self.document.text().len_bytes());
         let line = starts.partition_point(|start| *start <= offset) - 1;
         position(LineColumn { line, column: offset - starts[line] })
     }
+}
+
+/// Where each line of a text begins.
+fn line_starts(text: &Rope) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut before = 0;
+    let mut last_return = None;
+    for chunk in text.chunks() {
+        for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
+            let at = before + found;
+            let is_return = chunk.as_bytes()[found] == b'\r';
+            // Of a pair, the line feed ends the line.
+            match starts.last_mut() {
+                Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
+                Some(_) | None => starts.push(at + 1),
+            }
+            last_return = is_return.then_some(at);
+        }
+        before += chunk.len();
+    }
+    starts
 }
 
 pub(super) fn offset(document: &Document, encoding: Encoding, position: lsp::Position) -> usize {
@@ -121,10 +126,7 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
         severity: Some(lsp::DiagnosticSeverity::Information),
         code: Some(lsp::Code::String(LEFT_OUT.to_owned())),
         source: Some(source.to_owned()),
-        message: format!(
-            "{count} problems below the severity of an error are not shown\nhelp: list all with `{command}`"
-        )
-        .into(),
+        message: format!("{count} less severe problems are not shown\nhelp: list them all with `{command}`").into(),
         ..lsp::Diagnostic::default()
     })
 }
@@ -217,14 +219,13 @@ mod tests {
         for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r", &long] {
             let document = Document::read(text, ScalarRules::Yaml12);
             for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
-                for ranges in [Ranges::of_many(&document, encoding), Ranges::of_few(&document, encoding)] {
-                    for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
-                        assert_eq!(
-                            ranges.range(at..text.len()),
-                            range(&document, encoding, at..text.len()),
-                            "{text:?} {at}"
-                        );
-                    }
+                let ranges = Ranges::new(&document, encoding);
+                for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                    assert_eq!(
+                        ranges.range(at..text.len()),
+                        range(&document, encoding, at..text.len()),
+                        "{text:?} {at}"
+                    );
                 }
             }
         }

@@ -34,20 +34,10 @@ impl List {
 
     /// What is wrong with the text of a document: all of it, or what matters most.
     pub(super) fn of(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> List {
-        /// Beyond so many, the lines of the text are counted once.
-        const FEW: usize = 64;
-        let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
         let all: Vec<Located<'_>> = problems.iter().collect();
         let shown = limit::chosen(&all, snapshot.edited_at, |located| (located.severity(), located.range()));
-        let converter = Converter {
-            ranges: if problems.others().len() > FEW {
-                Ranges::of_many(document, encoding)
-            } else {
-                Ranges::of_few(document, encoding)
-            },
-            uri,
-            directory: &snapshot.place.directory,
-        };
+        let ranges = Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+        let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
         let mut list = List::new();
         let mut last: Option<(&Part, Placed)> = None;
         for located in &shown {

@@ -37,7 +37,7 @@ pub(super) fn actions(
         // They have no comments of this kind, and are not switched off by themselves.
         return Vec::new();
     }
-    let ranges = convert::Ranges::of_few(&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let converter = convert::Converter { ranges, uri, directory: &snapshot.place.directory };
     let mut found = Vec::new();
     for (code, problem) in actions::silenceable(problems, range) {

@@ -34,7 +34,7 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
         // A mistake of ours in one document must not end the analysis of all.
         let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyse(session, runtime, &uri)));
         if looked.is_err() {
-            tracing::error!("the analysis of {uri} failed; it is tried again after the next edit");
+            tracing::error!("the analysis of {uri} failed; speclens tries again after the next edit");
         }
     }
 }
@@ -183,7 +183,7 @@ impl Session {
     pub(super) fn publish(&self, uri: &lsp::Uri, list: List, version: Option<i32>) {
         let uri = serde_json::to_string(uri).unwrap_or_default();
         let version = version.map(|version| format!(",\"version\":{version}")).unwrap_or_default();
-        let parts = ["{\"uri\":", &uri, ",\"diagnostics\":", &list.into_json(), &version, "}"];
-        self.outbox.notify("textDocument/publishDiagnostics", &parts);
+        let parts = vec![format!("{{\"uri\":{uri},\"diagnostics\":"), list.into_json(), format!("{version}}}")];
+        self.outbox.notify("textDocument/publishDiagnostics", parts);
     }
 }

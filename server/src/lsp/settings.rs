@@ -24,7 +24,7 @@ pub(super) fn wrong(
     let is_wrong = |file: &&SettingsFile| !file.problems.is_empty() && !session.is_ours(&file.path);
     let file = workspace.file.as_deref().filter(is_wrong)?;
     let address = convert::uri(&file.path)?;
-    let ranges = convert::Ranges::of_few(&file.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::new(&file.document, snapshot.abilities.encoding);
     let converter = convert::Converter { ranges, uri: &address, directory: &snapshot.place.directory };
     let shown = limit::chosen(&file.problems, 0, |problem| (problem.severity, problem.range.clone()));
     let mut found: Vec<_> = shown.iter().map(|problem| converter.diagnostic(problem)).collect();

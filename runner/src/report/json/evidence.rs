@@ -98,16 +98,16 @@ struct ToolCallEntry {
 /// Tokens and money.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct UsageEntry {
-    /// Tokens sent.
+    /// Input tokens.
     input_tokens: u64,
-    /// Tokens received.
+    /// Output tokens.
     output_tokens: u64,
     /// US dollars, when the price is known.
     cost_usd: Option<f64>,
 }
 
 impl EvidenceEntry {
-    /// The entry of evidence that was interpreted.
+    /// Returns the entry of evidence that was interpreted.
     pub fn of(evidence: &Evidence) -> EvidenceEntry {
         let output = evidence.output.as_ref();
         EvidenceEntry {

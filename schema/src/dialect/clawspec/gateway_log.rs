@@ -1,4 +1,4 @@
-//! The gateway's log: which tools a run called, which agents took over, how many tokens it took.
+//! The gateway log: which tools a run called, which agents took over, how many tokens it took.
 
 mod line;
 mod lineage;
@@ -33,7 +33,7 @@ pub struct GatewayLog {
     pub traces: BTreeSet<String>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Whose it is.
@@ -121,7 +121,7 @@ impl GatewayLog {
         log
     }
 
-    /// The calls of the run itself.
+    /// Returns the calls of the run itself.
     pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| call.kin == Kin::Own)
     }

@@ -124,8 +124,8 @@ impl Rule for FromBefore {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` may be there from before", self.0))
-            .note("an earlier scenario expects the same file, and its file satisfies this assertion")
+        Words::new(format!("`{}` may already exist", self.0))
+            .note("an earlier scenario expects the same file, which satisfies this assertion")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .subject(Subject::OldFile)
     }
@@ -151,7 +151,7 @@ impl Rule for NoLimit {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`regression` has no limit to compare with").help("add `max_duration_drift`, or another limit")
+        Words::new("`regression` has no limit, so nothing is compared").help("add `max_duration_drift`, or another limit")
     }
 }
 
@@ -161,8 +161,8 @@ impl Rule for NoPatterns {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("an empty list of `scenario_patterns`")
-            .note("ClawSpec finds no scenario then")
+        Words::new("`scenario_patterns` is empty")
+            .note("ClawSpec finds no scenarios")
             .help("add a pattern, or remove the key to use the default")
     }
 }

@@ -16,9 +16,9 @@ use crate::cli::{
 /// The options of `speclens recordings list`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites, or directories to search
+    /// Suites or directories to search
     paths: Vec<PathBuf>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -47,7 +47,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The recordings, and their sum. Where not `everything` could be read, that there are none is not known.
+/// Returns the recordings, and their sum. Where not `everything` could be read, that there are none is not known.
 fn human(shelves: &[Shelf], everything: bool) -> String {
     let mut text = lines(shelves, |_, _| true);
     let items =

@@ -21,7 +21,7 @@ use crate::{
     words::{Artifact, Name},
 };
 
-/// A file is there when the step is done.
+/// A file exists after the run.
 ///
 /// ```yaml
 /// - type: artifact_exists
@@ -30,19 +30,19 @@ use crate::{
 ///   updated_after: "{{run_started_at}}"
 /// ```
 ///
-/// Without `updated_after` a file from an earlier run is as good.
+/// Without `updated_after`, a file from an earlier run also passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["artifact_present"]))]
 pub struct ArtifactExists {
-    /// The file. With wildcards, one match is enough.
+    /// Path of the file. With wildcards, one match is enough.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
@@ -53,14 +53,11 @@ pub(super) fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// The row for a file that is not there in time.
+/// Returns the row for a file that is not there in time.
 pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
-    let mut mismatch = mismatch(
-        format!("{what} not found{before}: {pattern}"),
-        format!("{pattern} is there"),
-        "nothing that matches".to_owned(),
-    );
+    let mut mismatch =
+        mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
     mismatch.help = seen.help_for_missing(pattern);
     Row::fail("path", mismatch)
 }
@@ -92,7 +89,7 @@ impl AssertionType for ArtifactExists {
     }
 }
 
-/// A file has certain headings, or certain keys.
+/// A file has certain headings or keys.
 ///
 /// ```yaml
 /// - type: artifact_contains
@@ -100,30 +97,30 @@ impl AssertionType for ArtifactExists {
 ///   sections: [hook, body, cta]
 /// ```
 ///
-/// Give `sections`, `fields`, or both. Of several matches the one that was written last is read for `sections`, and the
-/// first one by name for `fields`. ClawSpec takes a section for present as soon as `# name` or `name:`
-/// stands anywhere in the text.
+/// Set `sections`, `fields` or both. If several files match, `sections` checks the most recently written one, and
+/// `fields` the first one by name. ClawSpec considers a section present if `# name` or `name:` occurs anywhere in the
+/// text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ArtifactContains {
     /// The file.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal.
+    /// Headings that a Markdown file must have, at any level, ignoring case.
     ///
-    /// In a YAML file, keys count as headings.
+    /// In a YAML file, the keys count as headings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,
-    /// Keys that a YAML or JSON file must have, with another value than null. `a.b` is `b` inside of `a`.
+    /// Keys that a YAML or JSON file must have, with a value other than null. `a.b` is `b` inside `a`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["status", "meta.author"]]))]
     pub fields: Option<Vec<Name>>,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
@@ -160,7 +157,7 @@ impl AssertionType for ArtifactContains {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
             let newest = &seen.newest(&fresh)?.path;
-            // In YAML, the keys are what stands above a part.
+            // In YAML, the keys are what is above a part.
             let keys = if newest.ends_with(".yaml") || newest.ends_with(".yml") { keys(text.text) } else { Vec::new() };
             let mut missing = Vec::new();
             for (index, section) in sections.iter().enumerate() {
@@ -209,7 +206,7 @@ impl AssertionType for ArtifactContains {
             }
         }
         if self.sections.is_none() && self.fields.is_none() {
-            return Err(Row::unknown("", "neither `sections` nor `fields` is given, so that nothing is claimed"));
+            return Err(Row::unknown("", "neither `sections` nor `fields` is set, so nothing is checked"));
         }
         let Some((field, index)) = first else { return Ok(Row::pass("path")) };
         let message = parts.join("; ");
@@ -220,7 +217,7 @@ impl AssertionType for ArtifactContains {
     }
 }
 
-/// The keys of a YAML text, at any level, in small letters.
+/// Returns the keys of a YAML text, at any level, in small letters.
 fn keys(text: &str) -> Vec<String> {
     let document = Document::read(text, ScalarRules::Yaml11);
     let mut open: Vec<NodeRef<'_>> = document.root().into_iter().collect();
@@ -236,7 +233,7 @@ fn keys(text: &str) -> Vec<String> {
     keys
 }
 
-/// The content of a YAML or JSON file.
+/// Returns the content of a YAML or JSON file.
 pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
     let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
     read(text.text).map_err(|error| match error {
@@ -246,7 +243,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
     })
 }
 
-/// Certain words or phrases do not occur in a file.
+/// A file does not contain certain words or phrases.
 ///
 /// ```yaml
 /// - type: artifact_absent_words
@@ -254,7 +251,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 ///   words: [urgent, guaranteed, limited time]
 /// ```
 ///
-/// The list is here, or in a YAML file:
+/// The list can also be in a YAML file:
 ///
 /// ```yaml
 /// - type: artifact_absent_words
@@ -263,8 +260,8 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 ///   key: tone.banned
 /// ```
 ///
-/// Words are found anywhere, also inside of others; upper and lower case count as equal. For ClawSpec a
-/// list that cannot be found is an empty one, so the assertion always holds.
+/// Words are found anywhere, even inside other words, ignoring case. ClawSpec treats a missing list as empty, so the
+/// assertion always passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
@@ -273,26 +270,26 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
     ],
 ))]
 pub struct ArtifactAbsentWords {
-    /// The file; of several matches the one that was written last.
+    /// Path of the file; if several match, the most recently written one.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// The words and phrases.
+    /// Words and phrases that must not occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("items" = { "type": ["string", "number"] }, "examples" = [["urgent", "guaranteed"]]))]
     pub words: Option<Vec<serde_json::Value>>,
-    /// A YAML or JSON file that holds the list, in place of `words`.
+    /// YAML or JSON file with the list, instead of `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["brand/rules.yaml"]))]
     pub source: Option<Artifact>,
-    /// Path of the list in `source`; `a.b` is `b` inside of `a`.
+    /// Path of the list in `source`; `a.b` is `b` inside `a`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
     pub key: Option<Name>,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
@@ -318,13 +315,13 @@ impl ArtifactAbsentWords {
         scope.first_file(self.source.as_deref()?, context)
     }
 
-    /// The list: of the claim, or of the file that it names.
+    /// Returns the list: of the claim, or of the file that it names.
     fn list(&self, seen: &Seen<'_>) -> Result<Vec<String>, Row> {
         if let Some(written) = &self.written {
             return written.iter().map(|word| seen.expand("words", word)).collect();
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(Row::broken("", "there is no list of words: give `words`, or `source` and `key`"));
+            return Err(Row::broken("", "missing list of words: set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
             Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),
@@ -333,7 +330,7 @@ impl ArtifactAbsentWords {
                 let Some(file) = file else {
                     return Err(Row::broken(
                         "source",
-                        format!("the list of words is not there: `{path}` does not exist"),
+                        format!("the list of words cannot be read: `{path}` does not exist"),
                     ));
                 };
                 (file.path.clone(), seen.text("source", file)?)
@@ -389,7 +386,7 @@ impl AssertionType for ArtifactAbsentWords {
         let words = self.list(seen)?;
         let field = if self.written.is_some() { "words" } else { "source" };
         if words.is_empty() {
-            return Err(Row::unknown(field, "the list is empty, so that nothing is claimed"));
+            return Err(Row::unknown(field, "the list is empty, so nothing is checked"));
         }
         let folded = case_folded(text.text);
         let occurs = |word: &str| folded.contains(&case_folded(word));

@@ -1,4 +1,4 @@
-//! What the gateway's log tells about a run: the tools that were called, the agents that took over, the tokens.
+//! What the gateway log tells about a run: the tools that were called, the agents that took over, the tokens.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::{
 /// The run that is looked at when nothing is written.
 const RUN_ID: &str = "{{run_id}}";
 
-/// A tool was called in the run, says the gateway's log.
+/// A tool was called in the run, according to the gateway log.
 ///
 /// ```yaml
 /// - type: tool_was_called
@@ -32,15 +32,15 @@ const RUN_ID: &str = "{{run_id}}";
     "x-other-names" = ["tool_invoked", "tool_used", "tool_was_invoked", "tool_was_used"],
 ))]
 pub struct ToolWasCalled {
-    /// The tool's exact name.
+    /// Exact name of the tool.
     #[schemars(extend("x-shares" = "tools", "examples" = ["sessions_spawn"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -81,7 +81,7 @@ impl<'e> RunLog<'e> {
         }
         if self.log.known.is_none() {
             let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
-            return Err(Row::unknown(self.field, format!("the log `{path}` says nothing about {run}")));
+            return Err(Row::unknown(self.field, format!("the log `{path}` does not mention {run}")));
         }
         Ok(self)
     }
@@ -89,8 +89,8 @@ impl<'e> RunLog<'e> {
     fn missing(&self) -> String {
         let name = self.answer.path.rsplit('/').next().unwrap_or_default();
         let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
-        let beside = near.map(|near| format!("; `{near}` is beside it")).unwrap_or_default();
-        format!("there is no log at `{}`, so nothing shows what the run did{beside}", self.answer.path)
+        let beside = near.map(|near| format!("; the same directory has `{near}`")).unwrap_or_default();
+        format!("the log `{}` does not exist, so it is unknown what the run did{beside}", self.answer.path)
     }
 
     /// That the log tells which tools were called.
@@ -99,13 +99,13 @@ impl<'e> RunLog<'e> {
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
-                "line {line} of the log says that another program did the run, and the log does not tell which tools that called"
+                "according to line {line} of the log, another program performed the run, and the log does not contain its tool calls"
             );
             return Err(Row::unknown(self.field, reason));
         }
         if !self.log.is_detailed {
             let reason = format!(
-                "the log `{}` does not tell which tools were called: set `logging.level` to `debug` in the settings of the gateway",
+                "the log `{}` does not contain tool calls: set `logging.level` to `debug` in the settings of the gateway",
                 self.answer.path
             );
             return Err(Row::unknown(self.field, reason));
@@ -113,14 +113,14 @@ impl<'e> RunLog<'e> {
         Ok(self)
     }
 
-    /// Why something that is not found may have happened all the same.
+    /// Returns why something that is not found may have happened anyway.
     fn doubt(&self) -> Option<&'static str> {
         let lines = &self.answer.lines;
         match self.answer.gaps.first() {
             Some(gap) => Some(gap.reason()),
             None if lines.cut => Some(LogGap::Cut.reason()),
             None if !lines.masked.is_empty() || lines.text.contains(HIDDEN) => {
-                Some("parts of the log are masked as secrets, and could decide")
+                Some("parts of the log are masked as secrets, which could change the result")
             }
             None => None,
         }
@@ -130,7 +130,7 @@ impl<'e> RunLog<'e> {
         self.lines.get(number).map(|(_, place)| *place)
     }
 
-    /// A line of the log, with what is there.
+    /// Returns a line of the log, with what is there.
     fn line(&self, message: impl Into<String>, number: usize) -> Option<(String, FilePlace)> {
         let (text, place) = self.lines.get(number)?;
         let file = self.answer.files.get(place.file)?;
@@ -141,10 +141,10 @@ impl<'e> RunLog<'e> {
         Some((message.into(), found))
     }
 
-    /// What was called instead of a tool, as help and as places.
+    /// Returns what was called instead of a tool, as help and as places.
     fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
         if let Some(call) = self.log.calls.iter().find(|call| call.kin == Kin::Started && call.tool == tool) {
-            let help = format!("run `{}` called it, which this run started; name that run as `run_id`", call.run);
+            let help = format!("run `{}`, which this run started, called it; set `run_id` to that run", call.run);
             return (vec![help], self.line("called here, in another run", call.line).into_iter().collect());
         }
         let mut names: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
@@ -162,7 +162,7 @@ impl<'e> RunLog<'e> {
         (vec![format!("the run called `{near}`")], place.into_iter().collect())
     }
 
-    /// The tools that the run called, in order, each run of equal ones with its length.
+    /// Returns the tools that the run called, in order, each run of equal ones with its length.
     fn counted(&self) -> String {
         let tools: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         let groups: Vec<&[&str]> = tools.chunk_by(|one, other| one == other).collect();
@@ -186,16 +186,16 @@ fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope
     need.map(Need::Log).into_iter().collect()
 }
 
-/// What must be observed so that the gateway's log can be measured.
+/// Returns what must be observed so that the gateway log can be measured.
 pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
     log_needs(None, None, scope, context)
 }
 
-/// What the gateway's log tells of a run, and of the runs that it started, in numbers.
+/// What the gateway log tells of a run, and of the runs that it started, in numbers.
 pub(crate) struct LogFigures {
     /// `None`: it tells of no tokens.
     pub(crate) tokens: Option<Tokens>,
-    /// Calls of tools. `None`: it does not tell them.
+    /// Tool calls. `None`: it does not tell them.
     pub(crate) calls: Option<u64>,
     /// Agents that took over.
     pub(crate) delegations: Option<u64>,
@@ -254,7 +254,7 @@ impl AssertionType for ToolWasCalled {
     }
 }
 
-/// A tool was not called in the run, says the gateway's log.
+/// A tool was not called in the run, according to the gateway log.
 ///
 /// ```yaml
 /// - type: tool_not_called
@@ -263,21 +263,21 @@ impl AssertionType for ToolWasCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then. For ClawSpec
-/// it holds. OpenClaw gateways log the calls of tools at level `debug` only.
+/// If the log is missing or does not mention the run, the result is unknown; in ClawSpec the assertion passes. OpenClaw
+/// gateways log tool calls only at the level `debug`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
-    /// The tool's exact name.
+    /// Exact name of the tool.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -309,9 +309,9 @@ impl AssertionType for ToolNotCalled {
     }
 }
 
-/// Another agent took over, says the gateway's log.
+/// The run was handed over to another agent, according to the gateway log.
 ///
-/// It was called with `sessions_spawn`, and its session began.
+/// The agent was called with `sessions_spawn`, and its session began.
 ///
 /// ```yaml
 /// - type: delegation_occurred
@@ -320,7 +320,7 @@ impl AssertionType for ToolNotCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// Only the first call for that agent counts.
+/// Only the first call of that agent counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["delegated_to"]))]
@@ -328,19 +328,19 @@ impl AssertionType for ToolNotCalled {
     { "names": ["to", "agent", "target"], "note": "ClawSpec breaks the scenario without `to_agent`" },
 ]))]
 pub struct DelegationOccurred {
-    /// The id of the agent that took over.
+    /// Id of the agent that takes over.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
     #[schemars(extend("x-synonyms" = ["to"], "x-other-names" = ["agent", "target"]))]
     pub to_agent: RunText,
-    /// The id of the agent that handed over. Has no effect; ClawSpec ignores it, too.
+    /// Id of the agent that hands over. Has no effect, in ClawSpec either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -367,7 +367,7 @@ impl AssertionType for DelegationOccurred {
             return Ok(Row::pass("to_agent"));
         }
         let fail = |message: &str, actual: String| {
-            Row::fail("to_agent", mismatch(message, format!("{agent} takes over"), actual))
+            Row::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
         };
         let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
             run.that_tells_calls()?;
@@ -395,7 +395,7 @@ impl AssertionType for DelegationOccurred {
     }
 }
 
-/// Only certain tools were called in the run, says the gateway's log.
+/// Only allowed tools were called in the run, according to the gateway log.
 ///
 /// ```yaml
 /// - type: tool_not_permitted
@@ -404,8 +404,8 @@ impl AssertionType for DelegationOccurred {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// The list names what is allowed; a call of any other tool fails the assertion. To forbid one tool, use `tool_not_called` or
-/// `tool_not_invoked`. A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then.
+/// The list is an allow-list: a call of any other tool fails the assertion. To forbid one tool, use `tool_not_called`
+/// or `tool_not_invoked`. If the log is missing or does not mention the run, the result is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-advice" = [
@@ -424,15 +424,15 @@ impl AssertionType for DelegationOccurred {
     },
 ]))]
 pub struct ToolNotPermitted {
-    /// The exact names of the tools that are allowed. `[]` allows none.
+    /// Exact names of the allowed tools. `[]` allows none.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["read", "write"]]))]
     #[schemars(extend("x-synonyms" = ["allowed", "permitted_tools"], "x-other-names" = ["tools"]))]
     pub allowed_tools: Vec<Name>,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -472,7 +472,7 @@ impl AssertionType for ToolNotPermitted {
     }
 }
 
-/// The run used no more than so many tokens, says the gateway's log.
+/// The run stayed within a token budget, according to the gateway log.
 ///
 /// ```yaml
 /// - type: token_budget
@@ -482,30 +482,30 @@ impl AssertionType for ToolNotPermitted {
 ///   max_output_tokens: 4000
 /// ```
 ///
-/// At least one limit is needed. All lines of the run that tell tokens are added; ClawSpec takes the first
-/// one. A log without such a line skips the assertion; one that is not there, or that says nothing about the run, shows
-/// nothing: the result is unknown then. OpenClaw gateways log no tokens: use `trace_token_budget` for them.
+/// Set at least one limit. The token counts of all lines of the run are added up; ClawSpec uses only the first. If no
+/// line has token counts, the assertion is skipped. If the log is missing or does not mention the run, the result is
+/// unknown. OpenClaw gateways do not log tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TokenBudget {
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
-    /// The most tokens, sent and received.
+    /// Maximum number of input and output tokens together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [12000]))]
     #[schemars(extend("x-other-names" = ["max_tokens", "max_total", "budget"]))]
     pub max_total_tokens: Option<u64>,
-    /// The most tokens that are sent.
+    /// Maximum number of input tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_input_tokens: Option<u64>,
-    /// The most tokens that are received.
+    /// Maximum number of output tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [4000]))]
     pub max_output_tokens: Option<u64>,
@@ -546,7 +546,7 @@ impl AssertionType for TokenBudget {
         }
         match passed {
             Some(field) => Ok(Row::pass(field).unless(run.doubt())),
-            None => Err(Row::unknown("", "no limit is given, so that nothing is claimed")),
+            None => Err(Row::unknown("", "no limit is set, so nothing is checked")),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     words::Artifact,
 };
 
-/// A YAML file of the target's state has a certain status, or certain values.
+/// A YAML state file of the target has a certain status or values.
 ///
 /// ```yaml
 /// - type: state_file
@@ -28,35 +28,36 @@ use crate::{
 ///     retries: 0
 /// ```
 ///
-/// Values are compared as Python compares them: `1`, `1.0` and `true` are equal, a number never equals a text, a date
-/// in quotes is a text. `.json` files are read as JSON. Without anything expected the file must be there, and hold a mapping.
+/// Values are compared as in Python: `1`, `1.0` and `true` are equal, a number never equals a string, and a date in
+/// quotes is a string. `.json` files are read as JSON. Without expected values, the file must exist and contain a
+/// mapping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["path"] }, { "required": ["state_path"] }]))]
 pub struct StateFile {
-    /// The file; of several matches the one that was written last.
+    /// Path of the file; if several match, the most recently written one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub path: Option<Artifact>,
-    /// Another name for `path`. Give one of the two.
+    /// Another name for `path`. Use only one of the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub state_path: Option<Artifact>,
-    /// What the key `status` must be.
+    /// Expected value of the key `status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["ready"]))]
     #[schemars(extend("x-synonyms" = ["status"]))]
     pub expected_status: Option<Value>,
-    /// What other keys must be; `a.b` is `b` inside of `a`. An expected null matches a key that is missing.
+    /// Expected values of other keys; `a.b` is `b` inside `a`. An expected null also matches a missing key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "phase": "complete" }]))]
     #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
@@ -98,7 +99,7 @@ impl AssertionType for StateFile {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let Some(path) = self.file() else { return Err(Row::broken("", "no file is named: give `path`")) };
+        let Some(path) = self.file() else { return Err(Row::broken("", "missing `path`")) };
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
         let (pattern, fresh) = seen.fresh(path, &self.wait(), true)?;
         if fresh.files.is_empty() {
@@ -184,20 +185,20 @@ impl Wrong<'_> {
     }
 }
 
-/// A value with its kind, so that `2` and the text `2` can be told apart.
+/// Returns a value with its kind, so that `2` and the string `2` differ.
 fn described(value: &PythonValue) -> String {
     match value {
-        PythonValue::None => "nothing".to_owned(),
+        PythonValue::None => "null".to_owned(),
         PythonValue::Text(_)
         | PythonValue::Int(_)
         | PythonValue::Float(_)
         | PythonValue::Bool(_)
-        | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a text", "the text", 1),
+        | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a ", "the ", 1),
         PythonValue::List(_) | PythonValue::Map(_) => value.show(),
     }
 }
 
-/// The expected value, its templates filled.
+/// Returns the expected value, its templates filled.
 fn filled(value: &PythonValue, field: &str, seen: &Seen<'_>) -> Result<PythonValue, Row> {
     Ok(match value {
         PythonValue::Text(text) => PythonValue::Text(seen.expand(field, text)?),

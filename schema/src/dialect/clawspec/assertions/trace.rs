@@ -18,7 +18,7 @@ use crate::{
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
-/// The spans of a kind, by the time when they began where all tell it.
+/// Returns the spans of a kind, by the time when they began where all tell it.
 pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
     let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.kind == kind).collect();
     if spans.iter().all(|span| span.started_us.is_some()) {
@@ -41,7 +41,7 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
     expected.iter().position(|wanted| !rest.any(|name| is(wanted, name)))
 }
 
-/// The number of questions to models is within bounds.
+/// The number of model calls is within bounds.
 ///
 /// ```yaml
 /// - type: llm_call_count
@@ -49,16 +49,16 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
 ///   max: 4
 /// ```
 ///
-/// At least one bound is needed; both count themselves.
+/// Set at least one bound. Both are inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LlmCallCount {
-    /// The least number.
+    /// Minimum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [1]))]
     #[schemars(extend("x-synonyms" = ["min_calls", "at_least"]))]
     pub min: Option<u64>,
-    /// The greatest number.
+    /// Maximum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [4]))]
     #[schemars(extend("x-synonyms" = ["max_calls", "at_most"]))]
@@ -89,7 +89,7 @@ impl AssertionType for LlmCallCount {
         match (self.min, self.max) {
             (_, Some(_)) => Ok(Row::pass("max").unless(doubt(trace))),
             (Some(_), None) => Ok(Row::pass("min")),
-            (None, None) => Err(Row::unknown("", "no bound is given, so that nothing is claimed")),
+            (None, None) => Err(Row::unknown("", "no bound is set, so nothing is checked")),
         }
     }
 }
@@ -108,11 +108,11 @@ impl AssertionType for LlmCallCount {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ToolSequence {
-    /// The tools.
+    /// Names of the tools.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["memory.search", "resend.send"]]))]
     #[schemars(extend("x-synonyms" = ["sequence", "tools"]))]
     pub expected: Vec<Name>,
-    /// How the calls are compared with the list.
+    /// Comparison of the calls with the list.
     #[serde(default)]
     pub mode: SequenceMode,
 }
@@ -121,12 +121,12 @@ pub struct ToolSequence {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SequenceMode {
-    /// The tools of the list are called in its order; others may be called in between.
+    /// The listed tools are called in this order, possibly with other tools in between.
     #[default]
     Ordered,
-    /// The tools of the list are called in its order, and no others.
+    /// Exactly the listed tools are called, in this order.
     Strict,
-    /// Each tool of the list is called, unordered; others may be called, too.
+    /// Each listed tool is called, in any order, possibly with other tools.
     Contains,
 }
 
@@ -163,7 +163,7 @@ impl AssertionType for ToolSequence {
                 })
             }
             SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
-                Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"))
+                Err(Row::unknown("expected", "the list is empty, so nothing is checked"))
             }
             SequenceMode::Contains => {
                 let missing: Vec<(usize, &str)> = expected
@@ -174,15 +174,14 @@ impl AssertionType for ToolSequence {
                     .collect();
                 let Some((first, _)) = missing.first() else { return Ok(Row::pass("expected")) };
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-                let message = format!("tools not called: {missing_names}; called were {got}");
+                let message = format!("tools not called: {missing_names}; called: {got}");
                 Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(*first).unless(doubt(trace)))
             }
             SequenceMode::Ordered => {
                 let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
                     return Ok(Row::pass("expected"));
                 };
-                let message =
-                    format!("`{}` (position {at}) was not called in this order; called were {got}", expected[at]);
+                let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let help = aligned(&expected, &actual);
                 let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
                 Ok(Row::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
@@ -200,18 +199,18 @@ impl AssertionType for ToolSequence {
 ///   not_expected: claude-opus-4-6
 /// ```
 ///
-/// Give exactly one of the two. A part of the model's name is enough: `sonnet` is found in `claude-sonnet-4-6`. Upper
-/// and lower case differ.
+/// Set exactly one of the two keys. Part of the model's name is enough: `sonnet` matches `claude-sonnet-4-6`. Names are
+/// case-sensitive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["expected"] }, { "required": ["not_expected"] }]))]
 pub struct ModelUsed {
-    /// A part of the name of a model that must be asked at least once.
+    /// Part of the name of a model that must be called at least once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
     #[schemars(extend("x-synonyms" = ["model"]))]
     pub expected: Option<RunText>,
-    /// A part of the names of models that must never be asked.
+    /// Part of the name of models that must not be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-opus-4-6"]))]
     pub not_expected: Option<RunText>,
@@ -264,24 +263,24 @@ impl AssertionType for ModelUsed {
     }
 }
 
-/// Agents handed over to each other along a certain path.
+/// The run was handed over along a certain path of agents.
 ///
 /// ```yaml
 /// - type: delegation_path
 ///   expected: [orchestrator, copywriter, brand-guardian]
 /// ```
 ///
-/// The agents must appear in this order; others may be in between, and a part of an agent's name is enough. When the
-/// trace tells nothing about other agents, routing data decides: the keys below, the first of them that is given. Without it the answer is
-/// a warning.
+/// The agents must appear in this order, possibly with others in between. Part of an agent's name is enough. If the
+/// trace does not mention other agents, the first of the routing keys below that is set decides. Without one, the
+/// result is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct DelegationPath {
-    /// The agents, in their order.
+    /// Agents, in order.
     #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
     #[schemars(extend("x-synonyms" = ["path"]))]
     pub expected: Vec<Name>,
-    /// The agents as the router recorded them.
+    /// Agents as recorded by the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub routing_path: Option<Vec<Name>>,
@@ -293,7 +292,7 @@ pub struct DelegationPath {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub delegation_fallback_path: Option<Vec<Name>>,
-    /// The router's decisions: names, or mappings with `selected_agent` or `agent`.
+    /// Decisions of the router: names, or mappings with `selected_agent` or `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_decisions: Option<Vec<Value>>,
     /// Another name for `routing_decisions`.
@@ -302,7 +301,7 @@ pub struct DelegationPath {
     /// Another name for `routing_decisions`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_payloads: Option<Vec<Value>>,
-    /// One decision of the router.
+    /// A decision of the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_decision: Option<Value>,
     /// Another name for `routing_decision`.
@@ -311,13 +310,13 @@ pub struct DelegationPath {
     /// Another name for `routing_decision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_payload: Option<Value>,
-    /// Files that the router writes, one decision in each.
+    /// Files that the router writes, with one decision each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_paths: Option<Vec<OneFile>>,
     /// Another name for `state_paths`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_state_paths: Option<Vec<OneFile>>,
-    /// A file that the router writes.
+    /// File that the router writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
     pub state_path: Option<OneFile>,
@@ -327,7 +326,7 @@ pub struct DelegationPath {
 }
 
 impl DelegationPath {
-    /// The files that would be read, when they are what decides.
+    /// Returns the files that would be read, when they are what decides.
     fn files(&self) -> Option<(&'static str, Vec<&OneFile>)> {
         let lists = [("state_paths", &self.state_paths), ("routing_state_paths", &self.routing_state_paths)];
         let single = [("state_path", &self.state_path), ("routing_state_path", &self.routing_state_path)];
@@ -335,7 +334,7 @@ impl DelegationPath {
         many.or_else(|| single.into_iter().find_map(|(key, path)| Some((key, vec![path.as_ref()?]))))
     }
 
-    /// What the claim itself says, with its key.
+    /// Returns what the claim itself says, with its key.
     fn written(&self) -> Option<(&'static str, Vec<String>)> {
         let paths = [
             ("routing_path", &self.routing_path),
@@ -367,7 +366,7 @@ impl DelegationPath {
         Some(FilesNeed { pattern, content: true, moment: scope.moment, ..FilesNeed::default() })
     }
 
-    /// The agents that routing data names, with the key that it stands under. Nothing without such data.
+    /// Returns the agents that routing data names, with the key that it is under. Nothing without such data.
     fn fallback(&self, seen: &Seen<'_>) -> Result<Option<(&'static str, Vec<String>)>, Row> {
         if let Some((key, names)) = self.written() {
             let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
@@ -390,7 +389,7 @@ impl DelegationPath {
     }
 }
 
-/// The agent that a written decision names.
+/// Returns the agent that a written decision names.
 fn agent_in(decision: &Value) -> Option<String> {
     let filled = |value: Option<&Value>| value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     filled(Some(decision)).or_else(|| filled(decision.get("selected_agent"))).or_else(|| filled(decision.get("agent")))
@@ -415,7 +414,7 @@ impl AssertionType for DelegationPath {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
         if self.expected.is_empty() {
-            return Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"));
+            return Err(Row::unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let agents = names(&in_order(trace, SpanKind::Subagent));
@@ -424,7 +423,7 @@ impl AssertionType for DelegationPath {
             (Some((_, names)), _) => (names.iter().map(String::as_str).collect(), " via routing fallback"),
             (None, false) => (agents, ""),
             (None, true) => {
-                let message = "no subagent spans found, and no routing data is given that could tell";
+                let message = "no subagent spans found, and no routing data is set";
                 return Ok(Row::warn("expected", message).unless(doubt(trace)));
             }
         };
@@ -440,13 +439,13 @@ impl AssertionType for DelegationPath {
     }
 }
 
-/// No part of the trace has an error.
+/// No span of the trace has an error.
 ///
 /// ```yaml
 /// - type: no_span_errors
 /// ```
 ///
-/// It finds what goes wrong in tools and other agents without showing in the result.
+/// It finds errors in tools and sub-agents that do not show in the result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct NoSpanErrors {}
@@ -476,7 +475,7 @@ impl AssertionType for NoSpanErrors {
     }
 }
 
-/// The kind of a span as the format names it.
+/// Returns the kind of a span as the format names it.
 pub(super) fn kind_text(kind: SpanKind) -> &'static str {
     match kind {
         SpanKind::Llm => "llm",
@@ -486,19 +485,19 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
     }
 }
 
-/// A tool was not called, says the trace.
+/// A tool was not called, according to the trace.
 ///
 /// ```yaml
 /// - type: tool_not_invoked
 ///   tool: resend.send
 /// ```
 ///
-/// The same as `tool_not_called`, for runs that have a trace.
+/// Like `tool_not_called`, for runs with a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["tool_was_not_invoked"]))]
 pub struct ToolNotInvoked {
-    /// The tool's exact name.
+    /// Exact name of the tool.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,

@@ -14,7 +14,7 @@ use crate::{
     words::RunText,
 };
 
-/// No part of the trace uses more than so many tokens.
+/// No span of the trace exceeds a number of tokens.
 ///
 /// ```yaml
 /// - type: per_span_budget
@@ -27,13 +27,13 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PerSpanBudget {
-    /// The most tokens of one part, sent and received.
+    /// Maximum number of input and output tokens of one span.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_tokens: u64,
-    /// Which kind of parts is looked at.
+    /// Kind of spans to check.
     #[serde(default)]
     pub span_type: SpanType,
-    /// A text that the names of the parts must hold. Without it, all parts of the kind are looked at.
+    /// String that the names of the spans must contain. By default, all spans of the kind are checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["summarize"]))]
     pub span_name: Option<RunText>,
@@ -43,12 +43,12 @@ pub struct PerSpanBudget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SpanType {
-    /// Questions to models.
+    /// Model calls.
     #[default]
     Llm,
-    /// Calls of tools.
+    /// Tool calls.
     Tool,
-    /// Other agents.
+    /// Sub-agents.
     Subagent,
 }
 
@@ -62,7 +62,7 @@ impl SpanType {
     }
 }
 
-/// Why tokens cannot be counted: a question to a model that does not tell its own.
+/// Returns why tokens cannot be counted: a question to a model that does not tell its own.
 fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     let mut some = false;
     let mut none = false;
@@ -73,12 +73,12 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
         model |= span.tokens.is_none() && span.kind == SpanKind::Llm;
     }
     if model {
-        return Some("a question to a model does not tell its tokens");
+        return Some("a model call has no token counts");
     }
-    (none && !some).then_some("the trace does not tell tokens")
+    (none && !some).then_some("the trace has no token counts")
 }
 
-/// Why the tokens of a whole trace cannot be counted.
+/// Returns why the tokens of a whole trace cannot be counted.
 fn untold_of(trace: &Trace) -> Option<&'static str> {
     // A gateway may tell the tokens of several questions in a span of its own.
     let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
@@ -121,7 +121,7 @@ impl AssertionType for PerSpanBudget {
     }
 }
 
-/// The whole trace uses no more than so many tokens.
+/// The whole trace stays within a token budget.
 ///
 /// ```yaml
 /// - type: trace_token_budget
@@ -129,7 +129,7 @@ impl AssertionType for PerSpanBudget {
 ///   max_output_tokens: 8000
 /// ```
 ///
-/// At least one limit is needed. There is none for both together: `token_budget` has it.
+/// Set at least one limit. For a limit on both together, use `token_budget`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-advice" = [{
@@ -137,11 +137,11 @@ impl AssertionType for PerSpanBudget {
     "help": "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together",
 }]))]
 pub struct TraceTokenBudget {
-    /// The most tokens that are sent.
+    /// Maximum number of input tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [20000]))]
     pub max_input_tokens: Option<u64>,
-    /// The most tokens that are received.
+    /// Maximum number of output tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_output_tokens: Option<u64>,
@@ -177,7 +177,7 @@ impl AssertionType for TraceTokenBudget {
                 wrong.push((key, format!("{name} tokens {used} > max {most}"), most, used));
             }
         }
-        let Some(field) = field else { return Err(Row::unknown("", "no limit is given, so that nothing is claimed")) };
+        let Some(field) = field else { return Err(Row::unknown("", "no limit is set, so nothing is checked")) };
         let Some((key, _, most, used)) = wrong.first() else {
             return Ok(Row::pass(field).unless(untold_of(trace)).unless(doubt(trace)));
         };
@@ -188,25 +188,25 @@ impl AssertionType for TraceTokenBudget {
     }
 }
 
-/// The run takes no longer than so many milliseconds.
+/// The run does not exceed a duration.
 ///
 /// ```yaml
 /// - type: trace_duration
 ///   max_ms: 30000
 /// ```
 ///
-/// Counted is from the beginning to the end of the trace; where it does not tell, from the first beginning to the last end of its
-/// parts; where they do not tell either, the sum of their durations.
+/// The duration is measured from the beginning to the end of the trace. If the trace lacks these times, it is measured
+/// from the first beginning to the last end of its spans, or else as the sum of their durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TraceDuration {
-    /// The most milliseconds.
+    /// Maximum duration in milliseconds.
     #[schemars(range(min = 0.0), extend("examples" = [30000]))]
     #[schemars(extend("x-synonyms" = ["max_duration_ms"]))]
     pub max_ms: f64,
 }
 
-/// How long the trace took, and why that may be wrong.
+/// Returns how long the trace took, and why that may be wrong.
 fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
     if let (Some(start), Some(end)) = (trace.started_us, trace.ended_us) {
         return Some((((end - start) as f64 / 1000.0).max(0.0), None));
@@ -237,7 +237,7 @@ impl AssertionType for TraceDuration {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
         let Some((took, doubt)) = duration_ms(trace) else {
-            return Err(Row::unknown("max_ms", "the trace tells no times"));
+            return Err(Row::unknown("max_ms", "the trace has no times"));
         };
         let most = self.max_ms;
         if took <= most {
@@ -253,28 +253,28 @@ impl AssertionType for TraceDuration {
     }
 }
 
-/// The run costs no more than so many US dollars.
+/// The run does not exceed a cost.
 ///
 /// ```yaml
 /// - type: trace_cost
 ///   max_usd: 0.05
 /// ```
 ///
-/// Where the trace does not tell what a part costs, its tokens are counted with the prices of `model_pricing` in `clawspec.yaml`. Without
-/// those the answer is a warning.
+/// If a span has no cost, its tokens are priced with `model_pricing` from `clawspec.yaml`. Without a price, the result
+/// is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TraceCost {
-    /// The most US dollars.
+    /// Maximum cost in US dollars.
     #[schemars(range(min = 0.0), extend("examples" = [0.05]))]
     #[schemars(extend("x-synonyms" = ["max_cost", "max_cost_usd"]))]
     pub max_usd: f64,
 }
 
 impl TraceCost {
-    /// What a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
+    /// Returns what a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
     fn cost(span: &Span, scope: &Scope) -> Result<Option<(f64, bool)>, ()> {
-        // A cost of nothing is what back ends tell that know no price.
+        // A cost of nothing is what backends tell that know no price.
         if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
             return Ok(Some((cost, false)));
         }
@@ -300,7 +300,7 @@ pub(crate) struct Cost {
     pub estimated: bool,
 }
 
-/// What a trace costs.
+/// Returns what a trace costs.
 pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     let mut total = Cost::default();
     if let Some(sum) = trace.cost_usd {
@@ -320,7 +320,7 @@ pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     total
 }
 
-/// The price of a model: of its exact name, else of the first one that ends as it does.
+/// Returns the price of a model: of its exact name, else of the first one that ends as it does.
 fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
     let alike = |name: &str| name.ends_with(model) || model.ends_with(name);
     scope
@@ -353,12 +353,11 @@ impl AssertionType for TraceCost {
             return Ok(Row::fail("max_usd", Mismatch { help, ..mismatch }));
         }
         if known == 0 {
-            let message =
-                "the trace tells no cost: give `model_pricing` in `clawspec.yaml`, so that it can be estimated";
+            let message = "the trace has no costs: set `model_pricing` in `clawspec.yaml` to estimate them";
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         if unknown > 0 {
-            let message = format!("the cost of {unknown} parts is not known; the others cost {about}${sum:.4}");
+            let message = format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}");
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         Ok(Row::pass("max_usd").unless(doubt(trace)))

@@ -12,18 +12,17 @@ use crate::{
     verdict::{Check, Mismatch, Open, Verdict},
 };
 
-/// The exit code that the last command must end with: `0` is success.
+/// Exit code of the last command: `0` is success.
 ///
-/// Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
-/// assertion fails. 124 means a command that ran out of time, 126 and 127 for one that could not be
-/// started, 128 + *n* for one that signal *n* ended.
+/// Only the last command that the model ran counts. If it ran none, the assertion fails. 124 means that the command
+/// timed out, 126 and 127 that it could not be started, and 128 + *n* that signal *n* ended it.
 ///
 /// ```yaml
 /// assert:
 ///   - exit_code: 0
 /// ```
 ///
-/// Put `exit_code: 0` into every task that is not about an error: nothing else says that the command worked.
+/// Add `exit_code: 0` to every task that is not about an error: no other assertion checks that the command succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("type" = ["integer", "string"], "pattern" = "^\\s*[+-]?\\d+\\s*$", "examples" = [0, 1]))]
@@ -39,7 +38,7 @@ impl<'de> Deserialize<'de> for ExitCode {
             Value::String(text) => text.trim().parse().ok(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        code.map(ExitCode).ok_or_else(|| D::Error::custom("an exit code is a whole number"))
+        code.map(ExitCode).ok_or_else(|| D::Error::custom("an exit code is an integer"))
     }
 }
 
@@ -58,7 +57,7 @@ impl Check for ExitCode {
             Last::NotKnown(reason) => return row.unknown(reason),
         };
         let Some(code) = command.exit.and_then(|exit| exit.shell_code()) else {
-            return row.unknown("how the last command ended was not recorded");
+            return row.unknown("the exit code of the last command was not recorded");
         };
         if code == self.0 {
             return row.pass();
@@ -87,10 +86,10 @@ impl Check for ExitCode {
 
 fn meaning(code: i64) -> Option<String> {
     match code {
-        124 => Some("a command that ran out of time".to_owned()),
-        126 => Some("a program that may not be executed".to_owned()),
-        127 => Some("a program that was not found".to_owned()),
-        129..=192 => Some(format!("a command that signal {} ended", code - 128)),
+        124 => Some("that the command timed out".to_owned()),
+        126 => Some("that the program is not executable".to_owned()),
+        127 => Some("that the program was not found".to_owned()),
+        129..=192 => Some(format!("that signal {} ended the command", code - 128)),
         _ => None,
     }
 }

@@ -12,10 +12,10 @@ use crate::{
     words::nearest,
 };
 
-/// A path that must exist when the task is over.
+/// Path that must exist after the task.
 ///
-/// A file or a directory; a link that leads nowhere does not exist. A relative path begins in the working
-/// directory of the task; `{{workdir}}` is that directory, `~` and `$NAME` are not expanded.
+/// The path of a file or a directory; a broken link does not exist. Relative paths are resolved in the working
+/// directory of the task. `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
 ///
 /// ```yaml
 /// assert:
@@ -59,7 +59,7 @@ impl Check for FileExistsClaim {
     }
 }
 
-/// A path that does not exist, with the name beside it that may have been meant.
+/// Returns a path that does not exist, with the name beside it that may have been meant.
 pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut help = Vec::new();

@@ -11,11 +11,10 @@ use crate::{
     verdict::{Check, Mismatch, Open, Verdict},
 };
 
-/// A text that the standard output of the last command must contain.
+/// String that the standard output of the last command must contain.
 ///
-/// Found anywhere, also inside words; upper and lower case count, no character has a special meaning. Each
-/// `output_contains` is a condition of its own. Only the last command counts: what earlier commands printed is
-/// not looked at, and `ran` says which commands were used.
+/// The string is found anywhere, even inside words. It is case-sensitive and not a pattern. Only the output of the last
+/// command counts; use `ran` to check which commands were used.
 ///
 /// ```yaml
 /// assert:
@@ -43,7 +42,7 @@ impl Check for OutputContains {
             Last::NotKnown(reason) => return row.unknown(reason),
         };
         let Some(stdout) = &command.stdout else {
-            return row.unknown("what the last command printed was not recorded");
+            return row.unknown("the output of the last command was not recorded");
         };
         match contains(stdout, &self.0).of(command) {
             Found::Yes => row.pass(),
@@ -76,7 +75,7 @@ impl Check for OutputContains {
     }
 }
 
-/// The earlier command in whose stream the text stands.
+/// Returns the earlier command in whose stream the text is.
 pub(super) fn earlier(
     evidence: &Evidence,
     wanted: &str,

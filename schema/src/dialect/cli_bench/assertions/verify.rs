@@ -15,12 +15,12 @@ use crate::{
     verdict::{Check, Mismatch, Verdict},
 };
 
-/// A shell command that is run after the task, and must succeed.
+/// Shell command that runs after the task and must succeed.
 ///
-/// For everything that the other assertions cannot see: the state of a database, a running container, JSON looked at
-/// with `jq`, a test suite of your own. Run with `sh -c` in the working directory of the task and with its
-/// environment. The exit code comes first: when it is not 0, the assertion fails and the output is not looked at. A
-/// command that takes more than 30 seconds is ended, and fails. The command does not count among those that the model ran.
+/// Use it for everything that the other assertions cannot check: the state of a database, a running container, JSON
+/// with `jq`, your own test suite. The command runs with `sh -c` in the working directory of the task, with its
+/// environment. If its exit code is not 0, the assertion fails and the output is not checked. A command that takes more
+/// than 30 seconds is terminated, and the assertion fails. It does not count as a command of the model.
 ///
 /// ```yaml
 /// assert:
@@ -29,23 +29,23 @@ use crate::{
 ///       output_equals: "100"
 /// ```
 ///
-/// In `a | b` only the exit code of `b` counts.
+/// In `a | b`, only the exit code of `b` counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
 pub struct Verify {
-    /// The shell command.
+    /// Shell command to run.
     #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,
-    /// A text that its standard output must contain. Upper and lower case count.
+    /// String that the standard output must contain, case-sensitive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["expected data"]))]
     #[schemars(extend("x-other-names" = ["contains", "stdout_contains"]))]
     pub output_contains: Option<String>,
-    /// The text that its standard output must be, white space at both ends aside.
+    /// Expected standard output, ignoring white space at both ends.
     ///
-    /// Beside `output_contains` both must hold.
+    /// With `output_contains`, both must hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["100"]))]
     #[schemars(extend("x-other-names" = ["equals", "stdout_equals"]))]
@@ -75,12 +75,12 @@ impl VerifyClaim {
             return row.fail(Mismatch {
                 message: format!("`{run}` did not end within {} seconds", Verify::TIMEOUT_MS / 1000),
                 expected: "exit code 0".to_owned(),
-                actual: "ended for taking too long".to_owned(),
+                actual: "terminated after the timeout".to_owned(),
                 help: streams(answer),
             });
         }
         let Some((exit, code)) = answer.exit.and_then(|exit| Some((exit, exit.shell_code()?))) else {
-            return row.unknown("how the command ended was not recorded");
+            return row.unknown("the exit code of the command was not recorded");
         };
         if code != 0 {
             let message = match exit.signal {
@@ -97,7 +97,7 @@ impl VerifyClaim {
         if output_contains.is_none() && output_equals.is_none() {
             return row.pass();
         }
-        let Some(stdout) = &answer.stdout else { return row.unknown("what the command printed was not recorded") };
+        let Some(stdout) = &answer.stdout else { return row.unknown("the output of the command was not recorded") };
         let mut doubt = None;
         if let Some(wanted) = output_contains {
             match contains(stdout, wanted).of(answer) {
@@ -150,7 +150,7 @@ impl Check for VerifyClaim {
     }
 }
 
-/// What a command that went wrong wrote.
+/// Returns what a command that went wrong wrote.
 fn streams(answer: &Ran) -> Vec<String> {
     let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
         let text = capture.as_ref()?.text.trim();
