@@ -89,7 +89,7 @@ impl Problems {
         let mut own = parts.iter().flat_map(of_part).peekable();
         let mut others = others.iter().map(move |problem| Located { problem, part: None, is_guess }).peekable();
         std::iter::from_fn(move || match (own.peek(), others.peek()) {
-            (Some(first), Some(other)) if first.order() < other.order() => own.next(),
+            (Some(first), Some(other)) if first.order() <= other.order() => own.next(),
             (_, Some(_)) => others.next(),
             (_, None) => own.next(),
         })

@@ -118,6 +118,7 @@ impl Format for ClawSpec {
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
+        lint::fix_across(root, problems);
         unsupported_expression::fix_across(root, problems);
         vacuous_claim::clawspec::fix_across(root, problems);
     }

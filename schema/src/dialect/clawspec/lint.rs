@@ -33,6 +33,7 @@ use crate::{
 use around::Around;
 
 pub(crate) use shapes::comment;
+pub(crate) use target::fix_across;
 
 use super::{
     facts::{self, ItemFacts, Items},

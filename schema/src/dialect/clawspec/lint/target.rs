@@ -1,7 +1,7 @@
 //! What a contract lacks about its target follows from the place where it lies.
 
 use crate::{
-    document::Pointer,
+    document::{NodeRef, Pointer},
     edit,
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -26,14 +26,6 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
         problem.fixes = vec![Fix::guess("add the `target` whose directory holds this file", edits)];
     }
     let Some(target) = root.get("target") else { return };
-    if let Some(trigger) = target.get("trigger").and_then(|trigger| trigger.text()).filter(|text| !text.is_empty()) {
-        // What is sent to the target is known.
-        for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
-            if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
-                insert_known(root.node, SpecFile::ClawSpecScenarios, problem, &[("invoke", scalar(trigger))]);
-            }
-        }
-    }
     if let Some(path) = target_of(files.place()).filter(|_| is_placed(files)) {
         for problem in problems.iter_mut().filter(|it| it.at.parent().as_ref() == Some(&target.at)) {
             let (key, value) = match problem.at.last().as_deref() {
@@ -54,6 +46,17 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
     let trigger = trigger(&path, text("type").as_deref() == Some("agent"));
     if let Some(edits) = target.with_behind("path", &[("trigger", scalar(&trigger))]) {
         problem.fixes = vec![Fix::guess(format!("add `trigger: {trigger}`"), edits)];
+    }
+}
+
+/// Writes what is sent to the target of a contract into the fixes of scenarios that send nothing.
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
+    let trigger = root.get("target").and_then(|target| target.get("trigger")?.text());
+    let Some(trigger) = trigger.filter(|text| !text.is_empty()) else { return };
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
+        if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
+            insert_known(root, SpecFile::ClawSpecScenarios, problem, &[("invoke", scalar(trigger))]);
+        }
     }
 }
 
