@@ -29,7 +29,7 @@ use crate::{
         format::{Facts, Format, Lower},
     },
     directive,
-    document::{Block, Document, NodeRef, Pointer, Shape},
+    document::{Block, Document, Fault, NodeRef, Pointer, Shape},
     faults,
     files::Files,
     finding::Report,
@@ -167,7 +167,9 @@ impl Analyzer {
 
     /// What is wrong, whatever the author allows.
     fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
-        let mut found = Found { items: Vec::new(), others: faults::problems(document) };
+        let format = self.format();
+        let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
+        let mut found = Found { items: Vec::new(), others: faults::problems_but(document, is_known) };
         let others = &mut found.others;
         if let Some(root) = document.root() {
             let mut report = Report::default();
@@ -200,7 +202,6 @@ impl Analyzer {
         let facts: Vec<(usize, &Facts)> = lists.iter().flat_map(Roster::facts).collect();
         let mut report = Report::default();
         if let Some(format) = self.format() {
-            format.lint_root(self.file, root, files, others);
             format.report_relations(self.file, root, &facts, files, &mut report);
         } else {
             match self.file {
@@ -225,7 +226,7 @@ impl Analyzer {
     /// What the schema finds wrong, in the words of the format.
     fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
         let mut report = Report::default();
-        validate::check(node, definition, &mut report);
+        validate::check(node, definition, files, &mut report);
         if self.file != SpecFile::Settings {
             match definition {
                 Definition::Root(file) => {
@@ -249,9 +250,9 @@ impl Analyzer {
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
         let mut problems = self.validate(item, Definition::Item(self.file, list), files);
-        let facts = self.format().and_then(|format| format.lint_item(self.file, list, item, files, &mut problems));
         finish::settle(&mut problems, item.document());
         let is_entangled = problems.iter().any(|problem| finish::is_entangled(problem, item.document()));
+        let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
         Findings { problems, is_entangled, facts }
     }
 

@@ -6,6 +6,7 @@
 
 pub mod agents;
 pub mod assertion;
+pub(crate) mod assertion_lists;
 pub mod assertions;
 pub mod baselines;
 pub mod claim;
@@ -16,6 +17,7 @@ pub(crate) mod facts;
 pub mod gateway_log;
 pub mod handoff;
 pub(crate) mod ignored_defaults;
+pub(crate) mod joined_type;
 pub mod ledger;
 pub mod ledger_contracts;
 pub mod lint;
@@ -26,6 +28,7 @@ pub(crate) mod negative_scenario;
 pub(crate) mod parts;
 pub(crate) mod paths;
 pub mod pipeline;
+pub(crate) mod routing;
 pub(crate) mod scale;
 pub mod scenarios;
 pub(crate) mod siblings;
@@ -36,6 +39,7 @@ pub(crate) mod target;
 pub mod template;
 pub mod trigger;
 pub(crate) mod type_fields;
+pub(crate) mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -44,12 +48,12 @@ use std::sync::Arc;
 
 use super::format::{Facts, Format, Lower, known};
 use crate::{
-    document::{Document, NodeRef, Pointer, ScalarRules},
+    document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
-    rules::{unsupported_expression, vacuous_claim},
+    rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -83,6 +87,10 @@ impl Format for ClawSpec {
         lint::explain(context, finding)
     }
 
+    fn knows(&self, fault: &Fault, document: &Document) -> bool {
+        syntax::clawspec::knows(fault, document)
+    }
+
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
             Definition::Root(file) => lint::report_root(file, node, files, report),
@@ -90,20 +98,10 @@ impl Format for ClawSpec {
         }
     }
 
-    fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        lint::lint_root(file, root, files, problems);
-    }
-
-    fn lint_item(
-        &self,
-        file: SpecFile,
-        list: &'static str,
-        item: NodeRef<'_>,
-        files: &dyn Files,
-        problems: &mut Vec<Problem>,
-    ) -> Option<Facts> {
-        lint::lint_item(file, list, item, files, problems);
-        Some(Arc::new(lint::item_facts(file, list, item, files)?))
+    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
+        let has_relations =
+            matches!((file, list), (SpecFile::ClawSpecScenarios, "scenarios") | (SpecFile::ClawSpecPipeline, "stages"));
+        has_relations.then(|| -> Facts { Arc::new(facts::of(item)) })
     }
 
     fn report_relations(
@@ -118,7 +116,7 @@ impl Format for ClawSpec {
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        lint::fix_across(root, problems);
+        missing_field::clawspec::target::fix_across(root, problems);
         unsupported_expression::fix_across(root, problems);
         vacuous_claim::clawspec::fix_across(root, problems);
     }

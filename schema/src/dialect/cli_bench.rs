@@ -25,7 +25,6 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -68,14 +67,7 @@ impl Format for CliBench {
         }
     }
 
-    fn lint_item(
-        &self,
-        file: SpecFile,
-        list: &'static str,
-        item: NodeRef<'_>,
-        files: &dyn Files,
-        _: &mut Vec<Problem>,
-    ) -> Option<Facts> {
+    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts> {
         Some(Arc::new(facts::item_facts(file, list, item, files)?))
     }
 

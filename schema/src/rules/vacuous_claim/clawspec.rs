@@ -115,13 +115,8 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for FromBefore {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::VacuousClaim;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` may already exist", self.0))
@@ -132,9 +127,7 @@ impl Rule for FromBefore {
 }
 
 impl Rule for NoStageHas {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("no stage has `{}`, so this condition always holds", self.0)).help("remove the condition")
@@ -142,9 +135,7 @@ impl Rule for NoStageHas {
 }
 
 impl Rule for NoLimit {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
         true
@@ -156,9 +147,7 @@ impl Rule for NoLimit {
 }
 
 impl Rule for NoPatterns {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`scenario_patterns` is empty")
