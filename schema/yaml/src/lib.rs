@@ -293,7 +293,7 @@ impl Document {
 
     /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
-        self.starts.iter().copied().zip(self.blocks.from(0).map(|slot| &slot.block))
+        self.starts.iter().copied().zip(self.blocks.starting_at(0).map(|slot| &slot.block))
     }
 
     /// The block that a node stands in and where it begins; nothing for what is spread over blocks.

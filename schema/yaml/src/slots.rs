@@ -100,7 +100,7 @@ impl Slots {
     }
 
     /// Those from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
-    pub(super) fn from(&self, first: usize) -> impl ExactSizeIterator<Item = &Slot> + DoubleEndedIterator {
+    pub(super) fn starting_at(&self, first: usize) -> impl ExactSizeIterator<Item = &Slot> + DoubleEndedIterator {
         (first..self.length).map(|number| &self[number])
     }
 
@@ -177,7 +177,7 @@ mod tests {
             drop(plain.splice(start..end, new.iter().cloned()));
             slots.replace(start..end, new);
             assert_eq!(ids(slots.iter()), ids(plain.iter()));
-            assert_eq!(ids(slots.from(2).rev()), ids(plain[2..].iter().rev()));
+            assert_eq!(ids(slots.starting_at(2).rev()), ids(plain[2..].iter().rev()));
             assert_eq!((slots.len(), slots.get(plain.len()).is_none()), (plain.len(), true));
             assert!((0..plain.len()).all(|number| slots[number].id == plain[number].id));
             assert_eq!(ids(before.iter()), was, "other versions stay as they are");

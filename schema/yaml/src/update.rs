@@ -109,7 +109,7 @@ impl Document {
 
     /// How many blocks behind the edit stay.
     fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
-        let old = self.blocks.from(head).zip(&self.starts[head..]).rev();
+        let old = self.blocks.starting_at(head).zip(&self.starts[head..]).rev();
         let same = |((block, old_start), span): &((&Slot, &usize), &Span)| {
             let old_start = **old_start;
             // What begins where the edit ends may have been joined with it, and so may all there is.
@@ -145,7 +145,7 @@ impl Document {
         let starts = Arc::make_mut(&mut self.starts);
         starts.truncate(head);
         let mut at = starts.last().map_or(0, |start| start + blocks[head - 1].length);
-        for block in blocks.from(head) {
+        for block in blocks.starting_at(head) {
             starts.push(at);
             at += block.length;
         }

@@ -432,7 +432,7 @@ pub fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<Str
 }
 
 /// The first item of a list that begins behind a place.
-fn first_below<'d>(list: NodeRef<'d>, offset: usize) -> Option<NodeRef<'d>> {
+fn first_below(list: NodeRef<'_>, offset: usize) -> Option<NodeRef<'_>> {
     let is_below = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > offset);
     let mut end = 1;
     while !is_below(end - 1) {

@@ -5,6 +5,7 @@ use std::{
     fmt::Write as _,
     hash::{Hash, Hasher},
     ops::Range,
+    sync::Arc,
 };
 
 use rustc_hash::FxHasher;
@@ -112,7 +113,7 @@ impl List {
 /// The words of a part, and the line that it begins in.
 struct Placed {
     line: usize,
-    words: std::sync::Arc<Words>,
+    words: Arc<Words>,
 }
 
 /// The diagnostics of a part. `None` for one that names places outside of the part.
