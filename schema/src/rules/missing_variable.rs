@@ -25,7 +25,7 @@ struct Unknown {
     near: Option<String>,
     /// The names that there are.
     names: Vec<String>,
-    /// What happens because of it.
+    /// The consequence.
     note: &'static str,
 }
 
