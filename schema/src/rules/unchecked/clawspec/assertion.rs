@@ -69,7 +69,7 @@ impl Rule for Unchecked {
         let assertion = site.holder();
         let without = |key: &str| assertion.as_ref().and_then(|it| it.without(&it.get(key)?));
         match self {
-            Unchecked::BesideState => Words::new("the file in `path` is not checked beside `state_path`")
+            Unchecked::BesideState => Words::new("the file in `path` is not checked if `state_path` is set")
                 .help("keep one of the two")
                 .fix(without("path").map(|edits| Fix::suggestion("remove `path`", edits))),
             Unchecked::BesideWords => {
