@@ -75,16 +75,16 @@ impl Rule for Unchecked {
             Unchecked::BesideWords => {
                 let has_key = assertion.as_ref().is_some_and(|it| it.get("key").is_some());
                 let edits = without("source").filter(|_| !has_key);
-                Words::new("the words in `source` are not checked beside `words`")
+                Words::new("the words in `source` are not checked if `words` is set")
                     .help("keep one of the two")
                     .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
             }
             Unchecked::Time(kind) => Words::new(format!("`{kind}` does not check `updated_after`"))
                 .note(WAITING)
                 .remedy("remove `updated_after`", Fix::suggestion, without("updated_after")),
-            Unchecked::NoTime => Words::new("`updated_after` has no value: a file of any time counts")
+            Unchecked::NoTime => Words::new("`updated_after` has no value, so a file of any age passes")
                 .help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"),
-            Unchecked::NoAgent => Words::new("this decision names no agent, and is skipped")
+            Unchecked::NoAgent => Words::new("this decision names no agent, so it is skipped")
                 .help("write the name of an agent, or `agent: NAME`"),
         }
     }
