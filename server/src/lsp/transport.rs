@@ -143,6 +143,12 @@ impl Outbox {
 }
 
 impl Outbox {
+    /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
+    pub(super) fn notify(&self, method: &str, parts: Vec<String>) {
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
+        self.send_parts(std::iter::once(head).chain(parts).chain(["}".to_owned()]));
+    }
+
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
         self.send_parts([message.to_string()]);
