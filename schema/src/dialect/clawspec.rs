@@ -44,6 +44,8 @@ pub(crate) mod waiting;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use super::format::{Facts, Format, Lower, known};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
@@ -51,7 +53,7 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
-    rules::{missing_field, syntax, unsupported_expression},
+    rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -99,7 +101,7 @@ impl Format for ClawSpec {
     fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
         let has_relations =
             matches!((file, list), (SpecFile::ClawSpecScenarios, "scenarios") | (SpecFile::ClawSpecPipeline, "stages"));
-        has_relations.then(|| -> Facts { Box::new(facts::of(item)) })
+        has_relations.then(|| -> Facts { Arc::new(facts::of(item)) })
     }
 
     fn report_relations(
@@ -116,6 +118,7 @@ impl Format for ClawSpec {
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
         missing_field::clawspec::target::fix_across(root, problems);
         unsupported_expression::fix_across(root, problems);
+        vacuous_claim::clawspec::fix_across(root, problems);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

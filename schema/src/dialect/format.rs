@@ -1,6 +1,6 @@
 //! Everything in which the formats differ for the rest of the crate: one implementation for each.
 
-use std::{any::Any, fmt::Debug};
+use std::{any::Any, fmt::Debug, sync::Arc};
 
 use super::{CaseOutcome, Count, GateReport};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What an item says that matters to others. Only its own format looks into it.
-pub(crate) type Facts = Box<dyn Any + Send + Sync>;
+pub(crate) type Facts = Arc<dyn Any + Send + Sync>;
 
 /// A format of test specs.
 ///

@@ -101,10 +101,6 @@ fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
     let Ok(body) = std::str::from_utf8(body) else {
         return Some((PARSE_ERROR, "not valid JSON: not UTF-8".to_owned()));
     };
-    // Nearly all messages are requests, and a text of megabytes is read once then, not three times.
-    if serde_json::from_str::<Request>(body).is_ok_and(|request| !request.method().is_empty()) {
-        return None;
-    }
     match serde_json::from_str(body) {
         // Answered as a request, it would look like the answer to a request of the client with the same id.
         Ok(Message::Request(request)) if request.method().is_empty() => {
@@ -147,6 +143,12 @@ impl Outbox {
 }
 
 impl Outbox {
+    /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
+    pub(super) fn notify(&self, method: &str, parts: Vec<String>) {
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
+        self.send_parts(std::iter::once(head).chain(parts).chain(["}".to_owned()]));
+    }
+
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
         self.send_parts([message.to_string()]);
@@ -164,8 +166,8 @@ impl Outbox {
 }
 
 async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mut output: W) {
-    /// Shorter pieces are written together.
-    const LONG: usize = 32 * 1024;
+    /// Shorter pieces are written together: each write wakes another thread.
+    const LONG: usize = 256 * 1024;
     let mut bytes = Vec::new();
     while let Some(mut pieces) = waiting.recv().await {
         while let Ok(more) = waiting.try_recv() {

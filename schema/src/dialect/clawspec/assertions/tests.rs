@@ -591,8 +591,8 @@ fn answer_of_a_judge_that_is_missing_is_unknown_only_where_it_could_turn_the_res
     for (claim, scores, status, message) in [
         (one, vec![failed()], Status::Unknown, "timed out"),
         (one, vec![garbage()], Status::Unknown, "not contain a JSON object"),
-        (one, Vec::new(), Status::Unknown, "less often"),
-        (all, vec![score(5.0)], Status::Unknown, "less often"),
+        (one, Vec::new(), Status::Unknown, "fewer times"),
+        (all, vec![score(5.0)], Status::Unknown, "fewer times"),
         (all, vec![score(5.0), failed(), score(5.0)], Status::Unknown, "timed out"),
         (all, vec![score(5.0), failed(), score(1.0)], Status::Fail, "1 of 2 scores"),
         (two, vec![score(5.0), failed(), score(4.0)], Status::Pass, ""),
