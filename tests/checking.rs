@@ -118,12 +118,12 @@ fn failures_hide_no_other_suite() {
     let place = workspace(1);
     let done = place.run(&["check", "missing.yaml", "00"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("there is no missing.yaml"), "{done:?}");
+    assert!(done.stderr.contains("missing.yaml does not exist"), "{done:?}");
     assert!(done.stdout.contains("unknown key"), "{done:?}");
     let done = place.run(&["check", "--format", "json", "missing.yaml", "00"]);
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(report["suites"].as_array().map(Vec::len), Some(1));
-    assert!(report["failures"][0].as_str().unwrap().contains("there is no missing.yaml"), "{report}");
+    assert!(report["failures"][0].as_str().unwrap().contains("missing.yaml does not exist"), "{report}");
     assert_eq!(done.stderr, "");
     let done = place.run(&["check", "--format", "json", "missing.yaml"]);
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
@@ -132,7 +132,7 @@ fn failures_hide_no_other_suite() {
     place.write("good/kindlm.yaml", crate::support::suite("echo hello", "{output: {contains: [hello]}}"));
     let done = place.run(&["run", "missing.yaml", "good"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stdout.contains("1 passed") && done.stderr.contains("there is no missing.yaml"), "{done:?}");
+    assert!(done.stdout.contains("1 passed") && done.stderr.contains("missing.yaml does not exist"), "{done:?}");
 }
 
 /// Who waits sees that something continues; who reads standard error from a program is not bothered.

@@ -64,7 +64,7 @@ fn answer_that_is_missing_or_cannot_be_read_leaves_the_claim_unknown() {
     let place = Place::with(&judged(&server.url(), "printf hi", "[{criteria: is long}]"));
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
-    assert!(done.stdout.contains("cannot be read: it does not contain a JSON object"), "{}", done.stdout);
+    assert!(done.stdout.contains("is invalid: it does not contain a JSON object"), "{}", done.stdout);
 
     let gone = Loopback::answering([]).url().replace("http://", "http://user:secret@");
     let place = Place::with(&judged(&gone, "printf hi", "[{criteria: is long}]"));

@@ -50,7 +50,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     // Nobody runs what is a suite by its content alone, unless it is named; that it was omitted is said.
     for command in ["run", "list"] {
         let done = place.run(&[command]);
-        assert!(done.stderr.contains("agent.yaml reads like a KindLM suite"), "{done:?}");
+        assert!(done.stderr.contains("agent.yaml looks like a KindLM suite"), "{done:?}");
         assert!(!done.stdout.contains("agent.yaml"), "{done:?}");
     }
     assert!(place.run(&["run", "agent.yaml"]).stdout.contains("agent.yaml"));
@@ -181,10 +181,10 @@ fn file_of_another_tool_is_refused_with_what_it_lacks() {
     place.write("clawspec.yaml", "report_dir: reports\n");
     let molecule = "scenarios:\n  - name: default\n    driver: {name: docker}\n";
     for (path, text, reason) in [
-        ("molecule.yml", molecule, "neither its name nor what it holds"),
-        ("deploy/tests/scenarios.yaml", molecule, "it looks like ClawSpec scenarios, and lacks `version`, `target`"),
-        ("deploy/tests/pipeline.yaml", "stages: [build]\n", "it looks like ClawSpec pipeline, and lacks `version`"),
-        ("docs/coverage-ledger.yaml", "- a\n", "write `# speclens: dialect=clawspec-ledger` at its top"),
+        ("molecule.yml", molecule, "neither its name nor its content"),
+        ("deploy/tests/scenarios.yaml", molecule, "it looks like ClawSpec scenarios, but lacks `version`, `target`"),
+        ("deploy/tests/pipeline.yaml", "stages: [build]\n", "it looks like ClawSpec pipeline, but lacks `version`"),
+        ("docs/coverage-ledger.yaml", "- a\n", "write `# speclens: dialect=clawspec-ledger` at the top"),
         ("deploy/tests/baselines.yaml", "- a\n", "`# speclens: dialect=clawspec-baselines`"),
         ("deploy/tests/handoffs/a.yaml", "- a\n", "`# speclens: dialect=clawspec-handoff`"),
     ] {
@@ -214,7 +214,7 @@ fn a_part_of_a_suite_is_not_run_alone() {
     place.write("tasks/one.yaml", TASKS);
     let done = place.run(&["run", "tasks/one.yaml"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(done.stderr.contains("is a part of a suite: name `cli-bench.yaml`"), "{done:?}");
+    assert!(done.stderr.contains("is part of a suite: name `cli-bench.yaml`"), "{done:?}");
     // Nothing ran, so nothing is known, and nothing passes.
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
@@ -241,7 +241,7 @@ fn paths_of_contracts_start_where_the_command_does_when_nothing_else_says_where(
     }
     place.write("skills/a/tests/scenarios.yaml", scenarios.replace("skills/a,", "skills/b,"));
     let done = place.run(&["check"]);
-    assert!(done.stdout.contains("`target.path` does not exist: `skills/b`"), "{done:?}");
+    assert!(done.stdout.contains("`skills/b` in `target.path` does not exist"), "{done:?}");
     assert!(
         !done.stdout.contains("target-mismatch") && done.stdout.contains("change `target.path` to `skills/a`"),
         "{done:?}"

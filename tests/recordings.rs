@@ -246,7 +246,10 @@ fn input_that_cannot_be_read_is_an_error_and_hides_nothing() {
     assert_eq!(place.run(&["run"]).code, Some(0));
     let done = place.run(&["recordings", "list", "kindlm.yaml", "missing.yaml"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stdout.contains("a (command): fresh") && done.stderr.contains("there is no missing.yaml"), "{done:?}");
+    assert!(
+        done.stdout.contains("a (command): fresh") && done.stderr.contains("missing.yaml does not exist"),
+        "{done:?}"
+    );
     let done = place.run(&["recordings", "list", "--format", "json", "missing.yaml"]);
     assert_eq!((done.code, json(&done)["failures"].as_array().unwrap().len()), (Some(2), 1));
     let done = place.run(&["recordings", "list", "missing.yaml"]);

@@ -270,7 +270,7 @@ fn what_is_not_supported_yet_is_said_once() {
     assert!(done.stdout.contains(said), "{done:?}");
     let done = place.run(&["run", "--dry-run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
-    let end = "1 attempt would run\n6 tests would not: asking models is not supported yet\n";
+    let end = "1 attempt would run\n6 tests would not run: asking models is not supported yet\n";
     assert!(done.stdout.ends_with(end), "{done:?}");
 }
 

@@ -147,7 +147,7 @@ fn capture_runs_each_scenario_so_many_times_and_stores_what_they_take() {
     let place = workspace(&format!("{}{}", scenario("one", claims), scenario("two", claims)));
     let done = run_at(&place, &server, &["baseline", "capture", "demo", "--runs", "5", "--scenario", "one"]);
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(done.stdout.contains("one: captured from 5 runs") && done.stderr.contains("rough"), "{done:?}");
+    assert!(done.stdout.contains("one: captured from 5 runs") && done.stderr.contains("imprecise"), "{done:?}");
     assert_eq!(server.count(WEBHOOK), 5);
     let stored = place.read(FILE);
     assert!(stored.contains("  one:\n    captured_at: \"2026-05-14T12:00:00Z\"\n    runs: 5\n"), "{stored}");

@@ -67,7 +67,7 @@ fn failing_tasks_show_what_the_agent_ran_and_why_it_ended() {
     for part in [
         "6 tests: 6 failed",
         "stock add Coffee 15 (ended with exit status 0)",
-        "used its 2 turns",
+        "stopped after 2 turns",
         "commands of the agent",
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);

@@ -250,5 +250,5 @@ fn agent_that_a_run_starts_is_told_where_to_send_its_spans_and_judged_by_them() 
 fn without_a_back_end_the_assertions_about_traces_are_skipped_and_the_scenario_is_unknown() {
     let done = agent("");
     assert_eq!(done.code, Some(3), "{done:?}");
-    assert!(done.text().contains("no back end of traces is configured"), "{done:?}");
+    assert!(done.text().contains("no source of traces is configured"), "{done:?}");
 }

@@ -100,7 +100,7 @@ fn agent_that_takes_too_long_is_stopped() {
     let done = run(&place, &["run", "--timeout", "0.5"]);
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        done.code == Some(3) && text.contains("`openclaw agent` did not end within 0.5 s, and was stopped"),
+        done.code == Some(3) && text.contains("`openclaw agent` did not end within 0.5 s and was stopped"),
         "{done:?}"
     );
 }

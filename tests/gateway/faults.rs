@@ -45,7 +45,7 @@ fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
         ),
         (
             Box::new(told(200, "<html>welcome</html>")),
-            "cannot read the answer of the gateway at http://gateway/webhook/mcp-skill-invoke: it is not JSON: \
+            "the response of the gateway at http://gateway/webhook/mcp-skill-invoke is invalid: it is not JSON: \
              `<html>welcome</html>`; check that `gateway_base_url` and `gateway_webhook_endpoint` in `clawspec.yaml` \
              name a gateway",
         ),
@@ -72,6 +72,6 @@ fn gateway_that_is_down_or_slow_is_named_with_its_address() {
     assert!(done.stdout.contains("cannot reach the gateway at http://127.0.0.1:9/webhook/"), "{done:?}");
 
     let (code, text) = said(|| Answer::Nothing, &["--timeout", "0.2"]);
-    let expected = "did not answer within 0.2 s; give it longer with `defaults.timeout` or `--timeout`";
+    let expected = "did not answer within 0.2 s; raise `defaults.timeout` or `--timeout`";
     assert!(code == Some(3) && text.contains(expected), "{code:?} {text}");
 }

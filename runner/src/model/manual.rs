@@ -284,7 +284,7 @@ mod tests {
         if !io::stdin().is_terminal() {
             let error = Manual::at_terminal().unwrap_err();
             assert_eq!(error.kind, RunErrorKind::Provider);
-            assert!(error.message.contains("there is no terminal"), "{}", error.message);
+            assert!(error.message.contains("needs a terminal"), "{}", error.message);
         }
     }
 }

@@ -150,7 +150,7 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
         let good = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn)).count();
         let left_out = outcome.runs.iter().filter(|run| run.is_decided()).count();
         remarks.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "run")));
-        remarks.extend((left_out > 0).then(|| format!("{left_out} skipped")));
+        remarks.extend((left_out > 0).then(|| format!("{left_out} not needed")));
     }
     match outcome.status {
         Status::Skip => remarks.push("skipped".to_owned()),

@@ -245,7 +245,7 @@ pub struct SubjectEntry {
     model: Option<String>,
     /// How the model learns about the program that it is to use, in cli-bench.
     mode: Option<HelpMode>,
-    /// The directory of a target after a gateway, from the root of the workspace.
+    /// The directory of a target of a gateway, from the root of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }

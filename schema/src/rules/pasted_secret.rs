@@ -92,8 +92,8 @@ impl Rule for PastedSecret {
                 Words::new(format!("`{key}` contains a key, not the name of an environment variable"))
                     .note("anyone who can read the file has the key")
                     .help(
-                        "replace the key where it was issued, put the new one into the environment, and write the name \
-                         of its variable as `apiKeyEnv`, such as `OPENAI_API_KEY`",
+                        "revoke the key, put a new one into an environment variable, and write the variable's name \
+                         as `apiKeyEnv`, such as `OPENAI_API_KEY`",
                     )
             }
         }

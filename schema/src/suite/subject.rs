@@ -20,7 +20,7 @@ pub enum Subject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<HelpMode>,
     },
-    /// A skill or an agent after a gateway.
+    /// A skill or an agent of a gateway.
     Gateway {
         /// The directory of the target, from the root of the workspace.
         target: String,

@@ -209,12 +209,12 @@ async fn answer_that_says_nothing_known_is_unreadable() {
     ] {
         let server = Loopback::start(vec![step]).await;
         let error = error_of(&server).await;
-        check(&error, RunErrorKind::Provider, &["cannot read the answer of", &server.host, part, "`base_url`"]);
+        check(&error, RunErrorKind::Provider, &["the response of", &server.host, part, "`base_url`"]);
     }
     for (api, part) in [(Api::Anthropic, "content"), (Api::Gemini, "finishReason"), (Api::Ollama, "message")] {
         let server = Loopback::always(200, json!({ "hello": 1 })).await;
         let error = models(api, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
-        check(&error, RunErrorKind::Provider, &["cannot read the answer of", &server.host, part]);
+        check(&error, RunErrorKind::Provider, &["the response of", &server.host, part]);
     }
 }
 

@@ -116,7 +116,7 @@ async fn missing_program_breaks_the_task_in_every_mode_before_a_model_is_asked()
         let worked = suite.work_in(&absent, &model, mode).await;
         let (kind, message) = broke(&worked);
         assert_eq!(kind, RunErrorKind::Program);
-        assert!(message.contains("does not find `no-such-program-here`"), "{message}");
+        assert!(message.contains("does not find the program `no-such-program-here`"), "{message}");
         assert!(model.requests.lock().unwrap().is_empty());
         close(worked).await;
         // `setup` may make it, and the environment of the task says where it is.

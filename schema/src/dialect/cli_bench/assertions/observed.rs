@@ -17,8 +17,8 @@ const SHOWN: usize = 2_000;
 const STEPS: usize = 4_000_000;
 
 pub(super) const CUT: &str = "the output was cut off, and the missing part could change the result";
-const HELD: &str = "the command ended while a background process kept its output open, and what that would still print \
-                    could decide";
+const HELD: &str = "the command ended while a background process kept its output open, and its further output could \
+    change the result";
 pub(super) const MASKED: &str = "a part of it is masked, and the masked text could change the result";
 
 /// Returns a text as a result shows it.
