@@ -25,11 +25,10 @@ use crate::{
     faults,
     files::Files,
     finding::Report,
-    fixes, gateway_script,
+    fixes,
     json_schema::SpecFile,
     problem::{Applicability, Code, Problem},
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
-    script,
     settings::Settings,
     suite::{Action, Case, Inputs, Suite},
     validate::{self, Definition, is_damaged},
@@ -146,20 +145,7 @@ impl Analyzer {
             format.fix_across(root, problems);
         } else {
             let mut report = Report::default();
-            match self.file {
-                SpecFile::Script => script::lint::report(root, files, &mut report),
-                SpecFile::Gateway => gateway_script::lint::report(root, &mut report),
-                SpecFile::Settings
-                | SpecFile::KindLm
-                | SpecFile::CliBench
-                | SpecFile::CliBenchTasks
-                | SpecFile::ClawSpecScenarios
-                | SpecFile::ClawSpecHandoff
-                | SpecFile::ClawSpecPipeline
-                | SpecFile::ClawSpecLedger
-                | SpecFile::ClawSpecBaselines
-                | SpecFile::ClawSpec => {}
-            }
+            self.file.report(root, files, &mut report);
             problems.extend(report.resolve(false).problems(root));
         }
         fixes::fix_across(root, problems);
@@ -213,7 +199,7 @@ impl Analyzer {
     fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
         let mut report = Report::default();
         validate::check(node, definition, &mut report);
-        if self.file != SpecFile::Settings {
+        if !self.file.is_settings() {
             match definition {
                 Definition::Root(file) => {
                     let lists = Definition::lists(file);
@@ -302,7 +288,7 @@ impl Analyzer {
             Some(context) => context.suite(self.file, document, files, settings),
             // Settings and scripts are of no format, and there is nothing in them to run.
             None => Suite {
-                dialect: self.file.serves().unwrap_or(Dialect::KindLm),
+                dialect: self.file.serves().unwrap_or_else(Dialect::first),
                 name: None,
                 cases: Vec::new(),
                 gates: Gates::default(),

@@ -5,10 +5,13 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::{
     dialect::Dialect,
+    json_schema::generate,
     problem::{Code, Severity},
+    spec_file::{Counts, Empty, Family, Kind, Names, SpecFile},
     words::{Name, Url},
 };
 
@@ -293,4 +296,27 @@ impl Settings {
             Some(Level::Error) => Some(Severity::Error),
         }
     }
+}
+
+impl SpecFile {
+    /// The settings of a workspace: `speclens.yaml`.
+    pub const SETTINGS: SpecFile = SpecFile::of(&Kind {
+        name: "speclens",
+        title: "speclens settings",
+        heading: Some("speclens.yaml"),
+        names: Names::Surely(&["**/speclens.yaml"]),
+        family: Family::Settings,
+        counts: Counts::Never,
+        empty: Empty::Defaults(Code::InvalidSetting),
+        schema,
+        ..Kind::PLAIN
+    });
+}
+
+/// The schema, in which severities are set by code.
+fn schema(file: SpecFile) -> Value {
+    let mut schema = generate::<Settings>(file);
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
+    schema
 }

@@ -57,7 +57,7 @@ impl Reports {
     /// Returns what writes the reports of a suite; `None` where nobody asks for any, or the suite is not one of ClawSpec. `root`
     /// is the root of the workspace, whose files are seen from there.
     pub fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
-        if suite.dialect != Dialect::ClawSpec {
+        if suite.dialect != Dialect::CLAWSPEC {
             return None;
         }
         let settings = lower::settings(&**files);

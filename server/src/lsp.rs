@@ -36,7 +36,7 @@ mod whole;
 use std::{sync::Arc, time::Duration};
 
 use speclens_runner::{clock::Clock, files::lexical};
-use speclens_schema::{json_schema::SpecFile, problem::Problem};
+use speclens_schema::problem::Problem;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::{LspService, Server};
 
@@ -141,7 +141,7 @@ where
 /// What is wrong with the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Vec<Problem>> {
     let look = || problems_of(snapshot, &snapshot.document, workspace);
-    if snapshot.place.file == SpecFile::Settings {
+    if snapshot.place.file.is_settings() {
         // Files beside it count, and nobody says when they change.
         return Arc::new(look());
     }
@@ -154,7 +154,7 @@ fn problems_of(
     document: &speclens_schema::document::Document,
     workspace: &Workspace,
 ) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = if snapshot.place.file == SpecFile::Settings {
+    let mut problems: Vec<Problem> = if snapshot.place.file.is_settings() {
         let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
         beside.into_iter().chain(workspace::problems(document)).collect()
     } else {

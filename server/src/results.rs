@@ -293,8 +293,8 @@ mod tests {
 
     fn suite() -> Suite {
         let text = "tests:\n  - {name: a, command: x}\n  - {name: b, command: y}\n";
-        let document = Document::read(text, SpecFile::KindLm.scalar_rules());
-        Analyzer::new(SpecFile::KindLm).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
+        let document = Document::read(text, SpecFile::KINDLM.scalar_rules());
+        Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
     }
 
     /// The cases that a look at a document looks up, by their names.

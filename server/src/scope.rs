@@ -14,7 +14,7 @@ use std::{
 use speclens_runner::files::{self, Buffers as _, DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{
-        Dialect, ScalarRules,
+        Dialect, ScalarRules, Unit,
         clawspec::{config::Config, lower},
         cli_bench::task_files,
     },
@@ -130,13 +130,13 @@ const LEVELS: usize = 32;
 impl Scope {
     /// The directory from which settings are looked for.
     pub fn settings_directory(&self) -> PathBuf {
-        match self.file.dialect() {
+        match self.file.dialect().map(Dialect::unit) {
             // A workspace has many contracts: each may have settings nearer to it.
-            Some(Dialect::ClawSpec) => match self.place.rsplit_once('/') {
+            Some(Unit::Workspace) => match self.place.rsplit_once('/') {
                 Some((directory, _)) => self.root.join(directory),
                 None => self.root.clone(),
             },
-            None | Some(Dialect::KindLm | Dialect::CliBench) => self.root.clone(),
+            None | Some(Unit::File | Unit::Suite) => self.root.clone(),
         }
     }
 }
@@ -227,13 +227,14 @@ impl Scopes {
         let workspace = || *workspace.get_or_init(|| self.workspace_around(path, &from_root));
         let detect = |is_named_by_suite| {
             let is_named_by_pattern = &|| self.patterns_of(path).is_some_and(|patterns| patterns.name(path));
-            let around = Around { is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
+            let kinds = SpecFile::ALL;
+            let around = Around { kinds, is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
             kind::detect(&from_root, text, &around)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
         let alone = detect(false);
         // What is something of its own is a part only of a suite with the usual name.
-        let any = !surely && matches!(alone.map(|found| found.file), None | Some(SpecFile::CliBenchTasks));
+        let any = !surely && alone.is_none_or(|found| found.file.is_part());
         let main = if surely { None } else { self.main_of(path, any) };
         let found = if main.is_some() { detect(true) } else { alone }?;
         Some(Scope { is_guess: found.is_guess, ..self.place(path, text, found.file, main) })
@@ -292,12 +293,12 @@ impl Scopes {
 
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let main = if file == SpecFile::Script { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
+        let main = if file == SpecFile::SCRIPT { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
         // What a file plays happens in the workspace that it serves.
-        let root = match (file.serves(), &main) {
+        let root = match (file.serves().map(Dialect::unit), &main) {
             (_, Some(main)) => main.directory.clone(),
-            (Some(Dialect::ClawSpec), None) => self.workspace_root(path, text),
-            (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
+            (Some(Unit::Workspace), None) => self.workspace_root(path, text),
+            (None | Some(Unit::File | Unit::Suite), None) => parent,
         };
         let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();
         Scope { file, root, place, main: main.map(|main| main.name.clone()), is_guess: false }
@@ -406,7 +407,7 @@ impl Scopes {
         let is_suite = |path: &PathBuf| {
             let text = self.buffers.text(path).or_else(|| beginning(path));
             let found = text.and_then(|text| kind::detect(&slashed(path), &text, &Around::NOTHING));
-            found.is_some_and(|found| found.file == SpecFile::CliBench)
+            found.is_some_and(|found| found.file == SpecFile::CLI_BENCH)
         };
         found.into_iter().filter(is_suite).collect()
     }
@@ -495,11 +496,11 @@ mod tests {
             ],
         );
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
-        let tasks = |root, place, main| Some((SpecFile::CliBenchTasks, root, place, main));
+        let tasks = |root, place, main| Some((SpecFile::CLI_BENCH_TASKS, root, place, main));
         check(&scopes, &root, "bench/tasks/deep/a.yaml", tasks("bench", "tasks/deep/a.yaml", Some("cli-bench.yaml")));
         check(&scopes, &root, "bench/else.yaml", None);
         check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", None));
-        check(&scopes, &root, "my.yaml", Some((SpecFile::CliBench, "", "my.yaml", None)));
+        check(&scopes, &root, "my.yaml", Some((SpecFile::CLI_BENCH, "", "my.yaml", None)));
     }
 
     #[test]
@@ -516,7 +517,7 @@ mod tests {
             ],
         );
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
-        let script = |place, main| Some((SpecFile::Script, "", place, Some(main)));
+        let script = |place, main| Some((SpecFile::SCRIPT, "", place, Some(main)));
         check(&scopes, &root, "deep/bold.script.yaml", script("deep/bold.script.yaml", "cli-bench.yml"));
         check(&scopes, &root, "other.script.yaml", script("other.script.yaml", "cli-bench.yaml"));
     }
@@ -548,16 +549,16 @@ mod tests {
         }
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
         let kinds = [
-            SpecFile::ClawSpecScenarios,
-            SpecFile::ClawSpecPipeline,
-            SpecFile::ClawSpecBaselines,
-            SpecFile::ClawSpecHandoff,
+            SpecFile::CLAWSPEC_SCENARIOS,
+            SpecFile::CLAWSPEC_PIPELINE,
+            SpecFile::CLAWSPEC_BASELINES,
+            SpecFile::CLAWSPEC_HANDOFF,
         ];
         for (name, kind) in names.into_iter().zip(kinds) {
             check(&scopes, &root, &format!("w/{name}"), Some((kind, "w", name, None)));
             check(&scopes, &root, &format!("x/{name}"), None);
         }
-        let ledger = Some((SpecFile::ClawSpecLedger, "w", "coverage-ledger.yaml", None));
+        let ledger = Some((SpecFile::CLAWSPEC_LEDGER, "w", "coverage-ledger.yaml", None));
         check(&scopes, &root, "w/coverage-ledger.yaml", ledger);
         // A name alone says nothing, with settings above it or not.
         for stranger in ["coverage-ledger", "tests/baselines", "tests/handoffs/a", "tests/pipeline"] {
@@ -575,7 +576,7 @@ mod tests {
         check(&scopes, &root, "t.yaml", None);
         buffers.set(&root.join("cli-bench.yaml"), "cli: a\ntasks: [file://t.yaml]\n".into());
         scopes.forget();
-        let expected = (SpecFile::CliBenchTasks, "", "t.yaml", Some("cli-bench.yaml"));
+        let expected = (SpecFile::CLI_BENCH_TASKS, "", "t.yaml", Some("cli-bench.yaml"));
         check(&scopes, &root, "t.yaml", Some(expected));
     }
 
@@ -586,7 +587,7 @@ mod tests {
         let path = "w/skills/a/tests/scenarios.yaml";
         write(&root, &[(path, "")]);
         let scopes = Scopes::new(vec![root.join("w")], Arc::default());
-        let expected = |root, place| Some((SpecFile::ClawSpecScenarios, root, place, None));
+        let expected = |root, place| Some((SpecFile::CLAWSPEC_SCENARIOS, root, place, None));
         check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
         write(&root, &[("w/skills/clawspec.yaml", ""), ("clawspec.yaml", "")]);
         check(&scopes, &root, path, expected("w/skills", "a/tests/scenarios.yaml"));
@@ -605,7 +606,7 @@ mod tests {
             let scopes = Scopes::new(vec![root.join(folder)], Arc::default());
             check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
             let place = "skills/a/tests/handoffs/a-to-b.yaml";
-            check(&scopes, &root, handoff, Some((SpecFile::ClawSpecHandoff, "w", place, None)));
+            check(&scopes, &root, handoff, Some((SpecFile::CLAWSPEC_HANDOFF, "w", place, None)));
         }
         // One that is another target's says nothing, and none makes a workspace smaller.
         for target in ["skills/b", "a", "../a"] {

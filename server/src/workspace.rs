@@ -194,7 +194,7 @@ fn without_mistakes(section: &str, value: Value) -> Option<Value> {
 /// What is wrong with a file of settings.
 pub fn problems(document: &Document) -> Vec<Problem> {
     let mut problems = faults::problems(document);
-    problems.extend(validate::validate(document, SpecFile::Settings));
+    problems.extend(validate::validate(document, SpecFile::SETTINGS));
     let codes = document.root().and_then(|root| root.get("severity"));
     for entry in codes.into_iter().flat_map(|codes| codes.entries()) {
         let word = entry.key.key_text();

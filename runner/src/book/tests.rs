@@ -69,7 +69,7 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         intact: true,
     };
     Suite {
-        dialect: Dialect::KindLm,
+        dialect: Dialect::KINDLM,
         name: None,
         cases: vec![Arc::new(case)],
         gates: Gates::default(),

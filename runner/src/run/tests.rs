@@ -101,7 +101,7 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
 
 fn job(directory: &Path, cases: Vec<Case>) -> Job {
     let suite = Suite {
-        dialect: Dialect::KindLm,
+        dialect: Dialect::KINDLM,
         name: None,
         cases: cases.into_iter().map(Arc::new).collect(),
         gates: Gates::of(kindlm::Gates::default()),

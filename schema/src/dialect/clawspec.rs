@@ -16,6 +16,7 @@ pub(crate) mod facts;
 pub mod gateway_log;
 pub mod handoff;
 pub(crate) mod ignored_defaults;
+pub(crate) mod kinds;
 pub mod ledger;
 pub mod ledger_contracts;
 pub mod lint;
@@ -29,6 +30,7 @@ pub mod pipeline;
 pub(crate) mod scale;
 pub mod scenarios;
 pub(crate) mod siblings;
+mod signs;
 pub(crate) mod stage_contracts;
 pub mod stages;
 pub mod structure;
@@ -40,7 +42,7 @@ pub(crate) mod type_fields;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Facts, Format, Lower, known};
+use super::format::{Facts, Format, InForce, Lower, Traced, Unit, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -71,6 +73,33 @@ impl Format for ClawSpec {
 
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml11
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Workspace
+    }
+
+    fn traced(&self) -> Traced {
+        Traced::AboutTraces
+    }
+
+    fn without_action(&self) -> &'static str {
+        "running a scenario without `when.invoke`"
+    }
+
+    fn in_force(&self, file: SpecFile, _: &Document, _: &Pointer, key: &str, files: &dyn Files) -> Option<InForce> {
+        match key {
+            _ if !file.has_cases() => None,
+            "log_path" => {
+                let source = match files.kind(config::Config::FILE) {
+                    Some(_) => format!("of `{}`", config::Config::FILE),
+                    None => "of the default settings".to_owned(),
+                };
+                Some(InForce { value: lower::settings(files).log_path(), source })
+            }
+            "run_id" => Some(InForce { value: "{{run_id}}".to_owned(), source: "of the run".to_owned() }),
+            _ => None,
+        }
     }
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {

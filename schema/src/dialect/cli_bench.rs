@@ -8,6 +8,7 @@ pub(crate) mod command_patterns;
 pub mod config;
 pub(crate) mod facts;
 pub mod gates;
+mod kinds;
 pub(crate) mod limits;
 pub mod lint;
 pub mod lower;
@@ -17,7 +18,7 @@ pub mod tasks;
 pub mod template;
 pub mod thresholds;
 
-use super::format::{Facts, Format, Lower, known};
+use super::format::{Facts, Format, InForce, Lower, Unit, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -49,6 +50,38 @@ impl Format for CliBench {
 
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml12Merging
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Suite
+    }
+
+    fn without_action(&self) -> &'static str {
+        "running a task without an intent"
+    }
+
+    fn in_force(
+        &self,
+        file: SpecFile,
+        document: &Document,
+        at: &Pointer,
+        key: &str,
+        files: &dyn Files,
+    ) -> Option<InForce> {
+        // Keys of a task that count for all tasks when they are beside `tasks`.
+        const SHARED: [&str; 2] = ["repeat", "scaffold"];
+        if !SHARED.contains(&key) || !at.steps().any(|step| step.index().is_some()) {
+            return None;
+        }
+        if file == SpecFile::CLI_BENCH {
+            let value = document.root()?.get(key)?.text()?.to_owned();
+            return Some(InForce { value, source: "of this file".to_owned() });
+        }
+        let main = files.main()?;
+        let text = String::from_utf8(files.read(main).ok()?.to_vec()).ok()?;
+        let suite = Document::read(&text, self.scalar_rules());
+        let value = suite.root()?.get(key)?.text()?.to_owned();
+        Some(InForce { value, source: format!("of `{main}`") })
     }
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {

@@ -136,15 +136,15 @@ mod tests {
     #[test]
     fn other_name_leads_to_field_value_and_advice() {
         let find = |file, at| Shape::find(file, &Pointer::parse(at), None).unwrap();
-        let task = find(SpecFile::CliBench, "/tasks/0");
+        let task = find(SpecFile::CLI_BENCH, "/tasks/0");
         let (field, is_synonym) = task.field_called("prompt", None).unwrap();
         assert_eq!((field.name, is_synonym), ("intent", false));
         assert!(task.field_called("intent", None).is_none());
-        let kind = find(SpecFile::ClawSpecScenarios, "/scenarios/0/then/0/type");
+        let kind = find(SpecFile::CLAWSPEC_SCENARIOS, "/scenarios/0/then/0/type");
         assert_eq!(kind.value_called("tool_called"), Some(("tool_was_called", true)));
         assert_eq!(kind.value_called("tool_used"), Some(("tool_was_called", false)));
         assert!(kind.advice("response_contains").is_some_and(|advice| advice.note.is_some()));
-        let output = find(SpecFile::KindLm, "/tests/0/expect/output");
+        let output = find(SpecFile::KINDLM, "/tests/0/expect/output");
         assert!(output.advice("containsAny").is_some_and(|advice| advice.help.is_some()));
         assert!(output.advice("contains").is_none());
     }

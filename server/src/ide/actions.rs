@@ -134,7 +134,7 @@ mod tests {
     const SUITE: &str = "kindlm: 1\nprojct: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo {{nme}}\n    vars: {name: x}\n    expect: {output: {containss: [x], maxLength: \"3\"}}\n";
 
     fn look(document: &Document) -> Vec<Problem> {
-        Analyzer::new(SpecFile::KindLm).problems(document, &MemoryFiles::default(), &Settings::default())
+        Analyzer::new(SpecFile::KINDLM).problems(document, &MemoryFiles::default(), &Settings::default())
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use speclens_schema::{
-    dialect::Dialect,
     document::{Document, NodeRef},
     json_schema::SpecFile,
     suite::{ActionKind, WrittenCase, list_of_cases, written_cases},
@@ -261,7 +260,7 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
                 if around.has_choice {
                     push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
                 }
-                if around.looks.file.dialect() == Some(Dialect::CliBench) {
+                if test.does == ActionKind::Agent {
                     push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
                 }
                 if test.has_preconditions() {
@@ -289,7 +288,7 @@ pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> O
             }
         }
     }
-    let names_files = || around.looks.file == SpecFile::CliBench;
+    let names_files = || around.looks.file.part().is_some();
     if counts.is_empty() && !(names_files() && has_items(document, around.looks.file)) {
         return lenses;
     }
@@ -348,7 +347,7 @@ mod tests {
     use super::{Around, CaseState, Known, Looks, lenses, test_at};
 
     fn around(broken: &HashSet<String>) -> Around<'_> {
-        let looks = Looks { file: SpecFile::KindLm, has_suite: true, is_refused: false, broken };
+        let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
         Around { looks, main: None, elsewhere: &[], has_choice: false }
     }
 
@@ -365,28 +364,28 @@ mod tests {
         let none = HashSet::new();
         for (file, text, expected) in [
             (
-                SpecFile::CliBench,
+                SpecFile::CLI_BENCH,
                 "cli: git\ntasks:\n- {id: a, intent: b}\n- file://t.yaml\n",
                 vec!["1: ▶ Run file", "3: ▶ Run", "3: Dry run"],
             ),
-            (SpecFile::CliBench, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
+            (SpecFile::CLI_BENCH, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
             (
-                SpecFile::CliBenchTasks,
+                SpecFile::CLI_BENCH_TASKS,
                 "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
                 vec!["2: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
             ),
             (
-                SpecFile::ClawSpecScenarios,
+                SpecFile::CLAWSPEC_SCENARIOS,
                 "scenarios:\n  - name: a\n  - name: b\n    given:\n    - type: gateway_healthy\n",
                 vec!["1: ▶ Run file", "2: ▶ Run", "2: Judge only", "3: ▶ Run", "3: Preconditions", "3: Judge only"],
             ),
             (
-                SpecFile::ClawSpecHandoff,
+                SpecFile::CLAWSPEC_HANDOFF,
                 "handoff: {from: a, to: b}\n",
                 vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"],
             ),
-            (SpecFile::ClawSpecPipeline, "pipeline: {name: a}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
-            (SpecFile::ClawSpecBaselines, "metrics: {}\n", vec![]),
+            (SpecFile::CLAWSPEC_PIPELINE, "pipeline: {name: a}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
+            (SpecFile::CLAWSPEC_BASELINES, "metrics: {}\n", vec![]),
         ] {
             for text in [text.to_owned(), text.replace('\n', "\r\n")] {
                 let document = Document::read(&text, file.scalar_rules());
@@ -562,17 +561,17 @@ mod tests {
                 let line = text[..dash].rfind('\n').unwrap() + 1;
                 for offset in line..at + 6 {
                     assert_eq!(
-                        test_at(SpecFile::KindLm, &document, offset).as_deref(),
+                        test_at(SpecFile::KINDLM, &document, offset).as_deref(),
                         Some(name),
                         "{offset} in {text:?}"
                     );
                 }
             }
-            assert_eq!(test_at(SpecFile::KindLm, &document, 2), None);
+            assert_eq!(test_at(SpecFile::KINDLM, &document, 2), None);
         }
         let flow = "tests: [{name: a}, {name: b}]\n";
         let document = Document::read(flow, ScalarRules::Yaml12);
-        assert_eq!(test_at(SpecFile::KindLm, &document, 0), None);
-        assert_eq!(test_at(SpecFile::KindLm, &document, flow.find("b}").unwrap()).as_deref(), Some("b"));
+        assert_eq!(test_at(SpecFile::KINDLM, &document, 0), None);
+        assert_eq!(test_at(SpecFile::KINDLM, &document, flow.find("b}").unwrap()).as_deref(), Some("b"));
     }
 }

@@ -42,7 +42,7 @@ pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Lin
 
 /// The file of a scripted model that a suite names, whether it exists or not.
 pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Option<String> {
-    let is_model = file == SpecFile::CliBench && matches!(shape.word(), Some(Word::Defines("models")));
+    let is_model = file == SpecFile::CLI_BENCH && matches!(shape.word(), Some(Word::Defines("models")));
     if is_model { script::file_of(node.text()?) } else { None }
 }
 
@@ -67,7 +67,7 @@ pub fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: 
     if offset < range.start || offset > range.end || !matches!(shape.word(), Some(Word::File(_))) {
         return Vec::new();
     }
-    if let Some(target) = task_files::Target::of(text, values.files).filter(|_| file == SpecFile::CliBench) {
+    if let Some(target) = task_files::Target::of(text, values.files).filter(|_| file == SpecFile::CLI_BENCH) {
         return target.files();
     }
     values.pattern(&shape, text).map(|pattern| values.files.glob(&pattern).paths).unwrap_or_default()

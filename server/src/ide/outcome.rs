@@ -196,9 +196,9 @@ mod tests {
     /// A case that each of two models works on twice.
     fn case() -> Case {
         let text = "cli: git\nproviders: [a/one, b/two]\nrepeat: 2\ntasks:\n  - {id: t, intent: x, assert: []}\n";
-        let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+        let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
         let suite =
-            Analyzer::new(SpecFile::CliBench).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite;
+            Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite;
         suite.cases[0].as_ref().clone()
     }
 

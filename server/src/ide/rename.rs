@@ -109,7 +109,7 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 
 /// The sentence that refuses to rename a word that has a meaning in its format.
 pub fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
-    let is_refusal = file == SpecFile::ClawSpecScenarios && kind == crossing::TAGS && name == "negative";
+    let is_refusal = file == SpecFile::CLAWSPEC_SCENARIOS && kind == crossing::TAGS && name == "negative";
     is_refusal.then(|| {
         "ClawSpec runs no target without a scenario that is tagged `negative`: change the tag where it is wrong"
             .to_owned()

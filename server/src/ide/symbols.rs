@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
-    json_schema::SpecFile,
+    json_schema::{self as schema, Landmarks, SpecFile},
     shape::{Shape, Type},
 };
 
@@ -96,63 +96,34 @@ pub struct Landmark {
 /// Sections and claims have the same names in every file.
 pub fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     let Some(root) = document.root() else { return Vec::new() };
-    let entry = |name: String, container: &str, node: NodeRef<'_>| Landmark {
-        name: named(&name),
-        container: Some(container.to_owned()),
-        kind: SymbolKind::Entry,
-        selection: node.range(),
-    };
-    let mut found = Vec::new();
-    match file {
-        SpecFile::ClawSpecHandoff => {
-            let text = |key: &str| root.get("handoff")?.get(key).and_then(NodeRef::text);
-            if let Some(from) = root.get("handoff").and_then(|handoff| handoff.get("from").or(handoff.get("to"))) {
-                let name = format!("{} → {}", text("from").unwrap_or("?"), text("to").unwrap_or("?"));
-                found.push(entry(name, "handoff", from));
-            }
+    match file.landmarks() {
+        Landmarks::Outline => {
+            collect(symbols(document, file), None, &|kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry))
         }
-        SpecFile::ClawSpecLedger => {
-            let waves = root.get("waves").into_iter().flat_map(NodeRef::entries);
-            for wave in waves {
-                let items = wave.value.get("items").into_iter().flat_map(NodeRef::items);
-                let ids = items.filter_map(|item| item.get("id")).filter_map(|id| Some((id.text()?.to_owned(), id)));
-                found.extend(ids.map(|(name, id)| entry(name, &wave.key.key_text(), id)));
-            }
-        }
-        SpecFile::ClawSpecPipeline => {
-            let name = root.get("pipeline").and_then(|pipeline| pipeline.get("name"));
-            let name = name.and_then(|name| Some((name.text()?.to_owned(), name)));
-            found.extend(name.map(|(text, node)| entry(text, "pipeline", node)));
-            let stages = root.get("stages").into_iter().flat_map(NodeRef::items);
-            let names = stages.filter_map(|stage| stage.get("name")).filter_map(|it| Some((it.text()?.to_owned(), it)));
-            found.extend(names.map(|(name, node)| entry(name, "stages", node)));
-        }
-        SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => {}
-        SpecFile::ClawSpecScenarios => {
-            collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test, &mut found);
-        }
-        SpecFile::ClawSpec | SpecFile::KindLm | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::Settings => {
-            let is_own = |kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry);
-            collect(symbols(document, file), None, &is_own, &mut found);
+        Landmarks::Cases => collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test),
+        Landmarks::At(find) => {
+            let entry = |found: schema::Landmark<'_>| Landmark {
+                name: named(&found.name),
+                container: Some(found.below),
+                kind: SymbolKind::Entry,
+                selection: found.node.range(),
+            };
+            find(root).into_iter().map(entry).collect()
         }
     }
-    found
 }
 
-fn collect(
-    outline: Vec<Symbol>,
-    container: Option<&str>,
-    is_wanted: &dyn Fn(SymbolKind) -> bool,
-    found: &mut Vec<Landmark>,
-) {
+fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(SymbolKind) -> bool) -> Vec<Landmark> {
+    let mut found = Vec::new();
     for symbol in outline {
         if is_wanted(symbol.kind) {
             let container = container.map(str::to_owned);
             let Symbol { name, kind, selection, .. } = &symbol;
             found.push(Landmark { name: name.clone(), container, kind: *kind, selection: selection.clone() });
         }
-        collect(symbol.children, Some(&symbol.name), is_wanted, found);
+        found.extend(collect(symbol.children, Some(&symbol.name), is_wanted));
     }
+    found
 }
 
 /// What a section holds.

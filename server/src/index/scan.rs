@@ -12,7 +12,6 @@ use std::{
 use speclens_schema::{
     dialect::clawspec::config::Config,
     document::{Document, Encoding},
-    json_schema::SpecFile,
     kind,
 };
 
@@ -145,9 +144,10 @@ impl Scan<'_> {
         // Only now is it known which suites there are.
         if self.scopes.has_mains_by_content() {
             self.scopes.forget();
-            let parts = self.found.iter().filter(|(_, known)| {
-                known.facts.scope.file == SpecFile::CliBenchTasks && known.facts.scope.main.is_none()
-            });
+            let parts = self
+                .found
+                .iter()
+                .filter(|(_, known)| known.facts.scope.file.is_part() && known.facts.scope.main.is_none());
             let parts: Vec<PathBuf> = parts.map(|(path, _)| path.clone()).collect();
             for path in std::mem::take(&mut self.loose).into_iter().chain(parts) {
                 if self.index.is_overtaken() {
@@ -158,7 +158,7 @@ impl Scan<'_> {
                 }
             }
         }
-        let is_main = |known: &Known| known.facts.scope.file == SpecFile::CliBench;
+        let is_main = |known: &Known| known.facts.scope.file.part().is_some();
         let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
         self.outcome.suites_changed |= gone;
         Some(())
@@ -263,7 +263,7 @@ impl Scan<'_> {
             return;
         };
         self.strangers.remove(path);
-        if scope.file == SpecFile::Settings {
+        if scope.file.is_settings() {
             return;
         }
         let is_known = self.found.contains_key(path);
@@ -271,7 +271,7 @@ impl Scan<'_> {
             self.cut = Some(self.reason());
             return;
         }
-        if scope.file == SpecFile::CliBench {
+        if scope.file.part().is_some() {
             let is_as_before = self.before.get(path).is_some_and(|known| known.stamp == stamp);
             self.outcome.suites_changed |= !is_as_before;
             self.scopes.know_main(path);

@@ -162,7 +162,7 @@ impl Session {
             }
             session.look_again();
             Some(Box::new(move || {
-                if again.is_some_and(|open| open.place.file == SpecFile::CliBench) {
+                if again.is_some_and(|open| open.place.file.part().is_some()) {
                     session.neighbours_changed();
                 } else {
                     session.reconsider(&at);
@@ -175,7 +175,7 @@ impl Session {
     /// now counts, not the one by which its place was found. Says whether it was done: the document may have been closed
     /// meanwhile, or another thread found a place for it.
     fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
-        let is_main = place.file == SpecFile::CliBench;
+        let is_main = place.file.part().is_some();
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
         }
@@ -209,7 +209,7 @@ impl Session {
             };
             state.strangers.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
-            before.is_some_and(|before| before.place.file == SpecFile::CliBench)
+            before.is_some_and(|before| before.place.file.part().is_some())
         };
         self.analyse(uri);
         if is_main != was_main {
@@ -311,12 +311,12 @@ impl Session {
     fn follow_close(&self, uri: &str, closed: &Closed) {
         let gone = self.client.publish_diagnostics(Uri(uri.to_owned()), Vec::new(), None);
         Handle::current().block_on(gone);
-        if closed.file == SpecFile::CliBench {
+        if closed.file.part().is_some() {
             self.neighbours_changed();
         }
         let Some(path) = convert::path(uri) else { return };
         self.forget_published(&path);
-        if closed.file == SpecFile::Settings {
+        if closed.file.is_settings() {
             self.files_changed(None);
         } else {
             self.analyse_suite(&closed.results);
@@ -325,14 +325,14 @@ impl Session {
 
     /// Whether an open document holds settings, which concern every other one.
     fn holds_settings(&self, uri: &str) -> bool {
-        self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::Settings)
+        self.state().open.get(uri).is_some_and(|open| open.place.file.is_settings())
     }
 
     /// A document was saved.
     pub(super) fn saved(self: &Arc<Session>, uri: &str) {
         let file = self.state().open.get(uri).map(|open| open.place.file);
         // One that decides where others belong concerns all of them, and so may one of which nothing is known.
-        let decides = matches!(file, Some(SpecFile::CliBench | SpecFile::ClawSpec) | None);
+        let decides = file.is_none_or(SpecFile::decides_about_others);
         let about = if decides { About::All } else { About::Document(uri) };
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {

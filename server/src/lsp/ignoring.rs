@@ -9,7 +9,6 @@ use ropey::Rope;
 use speclens_runner::files::Buffers as _;
 use speclens_schema::{
     document::Lines,
-    json_schema::SpecFile,
     problem::{Code, Edit, Problem},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -32,7 +31,7 @@ pub(super) fn actions(
     problems: &[Problem],
     range: Range<usize>,
 ) -> Vec<lsp::CodeActionResponse> {
-    if snapshot.place.file == SpecFile::Settings {
+    if snapshot.place.file.is_settings() {
         // They have no comments of this kind, and are not switched off by themselves.
         return Vec::new();
     }

@@ -201,7 +201,7 @@ fn opened(path: &str, files: &dyn Files) -> String {
 /// The file of the agent that a text such as `agent:website/orchestrator` names.
 fn agent_at(snapshot: &Snapshot, at: usize) -> Option<String> {
     let node = snapshot.document.find(&snapshot.document.pointer_at(at))?;
-    if snapshot.place.dialect() != Some(Dialect::ClawSpec) || !node.own_range().contains(&at) {
+    if snapshot.place.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&at) {
         return None;
     }
     let name = node.text()?.trim().strip_prefix("agent:")?;
@@ -220,7 +220,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Location> {
     let files = snapshot.place.files.as_ref();
     let Some(main) = files.main() else { return Vec::new() };
     let (Some(uri), Ok(text)) = (target(snapshot, main), files.read(main)) else { return Vec::new() };
-    let document = Document::read_cut(&String::from_utf8_lossy(&text), SpecFile::CliBench.scalar_rules());
+    let document = Document::read_cut(&String::from_utf8_lossy(&text), SpecFile::CLI_BENCH.scalar_rules());
     let found = task_files::entries_to(&document, files.place(), files).into_iter();
     found
         .map(|bytes| Location {

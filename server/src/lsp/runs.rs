@@ -163,8 +163,8 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     if !place.has_tests() {
         return Err(Refused::warning(match place.file.has_cases() {
             true => "this document was never saved: save it, then run it",
-            false if place.file == SpecFile::Script => "this file plays a model and holds no tests",
-            false if place.file == SpecFile::Gateway => "this file plays a gateway and holds no tests",
+            false if place.file == SpecFile::SCRIPT => "this file plays a model and holds no tests",
+            false if place.file == SpecFile::GATEWAY => "this file plays a gateway and holds no tests",
             false => "this file holds no tests",
         }));
     }

@@ -41,7 +41,7 @@ pub struct RootContext {
 impl RootContext {
     /// Collects it from the root of a document; for a task file, from the main file that names it.
     pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
-        let alone = file == SpecFile::CliBenchTasks;
+        let alone = file == SpecFile::CLI_BENCH_TASKS;
         let main = files.main().filter(|_| alone).and_then(|main| task_files::read(main, files).ok());
         let nothing = || RootContext { repeat: Config::REPEAT, ..RootContext::default() };
         let document = match &main {
@@ -71,7 +71,7 @@ impl RootContext {
         RootContext {
             surroundings: Arc::new(surroundings),
             repeat: repeat.unwrap_or(Config::REPEAT),
-            owners: if file == SpecFile::CliBench { owners(root, files) } else { BTreeMap::new() },
+            owners: if file == SpecFile::CLI_BENCH { owners(root, files) } else { BTreeMap::new() },
         }
     }
 }
@@ -122,7 +122,7 @@ pub fn lower_root(document: &Document) -> Suite {
     // Tasks that share a directory must not run at the same time.
     let concurrency = if text("workdir").is_some() { 1 } else { concurrency.unwrap_or(Config::CONCURRENCY).max(1) };
     Suite {
-        dialect: Dialect::CliBench,
+        dialect: Dialect::CLI_BENCH,
         name: text("display_name").or_else(|| text("cli")),
         cases: Vec::new(),
         gates: AnyGates::of(Gates::lower(root.and_then(|root| root.get("thresholds")))),
@@ -159,7 +159,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
 
 /// Whether a task of another file has no error. What is wrong between tasks is found where that file is checked.
 fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
-    let (file, list) = (SpecFile::CliBenchTasks, "");
+    let (file, list) = (SpecFile::CLI_BENCH_TASKS, "");
     let mut report = Report::default();
     validate::check(task, Definition::Item(file, list), &mut report);
     lint::report_item(file, list, task, files, &mut report);

@@ -164,7 +164,7 @@ pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
 
 /// How the files of the format are read.
 pub(super) fn rules() -> ScalarRules {
-    Dialect::CliBench.scalar_rules()
+    Dialect::CLI_BENCH.scalar_rules()
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
     let gates = Gates::lower(root.and_then(|root| root.get("gates")), pass_rate);
     let concurrency = context.defaults.concurrency.unwrap_or(Defaults::CONCURRENCY).clamp(1, 32);
     Suite {
-        dialect: Dialect::KindLm,
+        dialect: Dialect::KINDLM,
         name,
         cases: Vec::new(),
         gates: AnyGates::of(gates),

@@ -18,7 +18,7 @@ pub const VARS: Filling = Filling {
     variables: &[],
 };
 
-const SUITE: &[SpecFile] = &[SpecFile::KindLm];
+const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
 
 /// The body of a request.
 pub const BODY: Filling = Filling {

@@ -83,7 +83,7 @@ impl Rule for NotATask {
         if site.root.is_null() {
             return words.help("add a task, which begins with `id: …`, or remove the `-`");
         }
-        let is_task_file = self.file == SpecFile::CliBenchTasks;
+        let is_task_file = self.file == SpecFile::CLI_BENCH_TASKS;
         let (message, help) = if is_task_file && text.starts_with(SCHEME) {
             ("a task file cannot name other files".to_owned(), "move the item to the main file".to_owned())
         } else if is_task_file {

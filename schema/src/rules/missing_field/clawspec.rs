@@ -29,7 +29,7 @@ struct StageCount {
 
 /// Says of a missing key what is known of it here.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    let is_count = context.file == SpecFile::ClawSpecPipeline
+    let is_count = context.file == SpecFile::CLAWSPEC_PIPELINE
         && context.base.is_root()
         && finding.code() == Code::MissingField
         && *finding.at() == Pointer::root().key("pipeline").key("stages");

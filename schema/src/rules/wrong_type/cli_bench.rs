@@ -58,7 +58,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         return finding;
     }
     let is_mapping = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
-    if context.file == SpecFile::CliBenchTasks {
+    if context.file == SpecFile::CLI_BENCH_TASKS {
         finding.with_rule(|rule| Box::new(NotAList(rule)))
     } else if *finding.at() == Pointer::root().key(TASKS) && context.node.get(TASKS).is_some_and(is_mapping) {
         finding.with_rule(|rule| Box::new(TasksByName(rule)))
@@ -208,7 +208,7 @@ impl Rule for TasksByName {
         let Some((tasks, first)) = site.node().and_then(|tasks| Some((tasks, tasks.entries().next()?))) else {
             return words;
         };
-        let fields = Definition::Item(SpecFile::CliBench, TASKS).shape().fields(None);
+        let fields = Definition::Item(SpecFile::CLI_BENCH, TASKS).shape().fields(None);
         if fields.iter().any(|field| first.key.text() == Some(field.name)) {
             return words.help("begin each task with `- `");
         }

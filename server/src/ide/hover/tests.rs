@@ -61,7 +61,7 @@ fn suite(document: &Document) -> Suite {
         file: None,
     };
     Suite {
-        dialect: Dialect::KindLm,
+        dialect: Dialect::KINDLM,
         name: None,
         cases: vec![Arc::new(case)],
         gates: Gates::default(),

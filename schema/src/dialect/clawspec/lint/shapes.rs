@@ -25,7 +25,7 @@ fn is_called(field: &Field, other: &str) -> bool {
 }
 
 fn scenario_fields() -> Vec<Field> {
-    Definition::Item(SpecFile::ClawSpecScenarios, "scenarios").shape().fields(None)
+    Definition::Item(SpecFile::CLAWSPEC_SCENARIOS, "scenarios").shape().fields(None)
 }
 
 /// What validation found in the shape of a scenario, said better.

@@ -30,7 +30,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
         // What is sent to the target is known.
         for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
             if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
-                insert_known(root.node, SpecFile::ClawSpecScenarios, problem, &[("invoke", scalar(trigger))]);
+                insert_known(root.node, SpecFile::CLAWSPEC_SCENARIOS, problem, &[("invoke", scalar(trigger))]);
             }
         }
     }
@@ -41,7 +41,7 @@ pub(super) fn lint(root: &Spot<'_>, files: &dyn Files, problems: &mut [Problem])
                 Some("type") if target.get("type").is_none() => ("type", kind_of(path, files).to_owned()),
                 Some(_) | None => continue,
             };
-            insert_known(root.node, SpecFile::ClawSpecScenarios, problem, &[(key, value)]);
+            insert_known(root.node, SpecFile::CLAWSPEC_SCENARIOS, problem, &[(key, value)]);
         }
     }
     let at = target.at.key("trigger");
@@ -62,7 +62,7 @@ pub(super) fn lint_pipeline(root: &Spot<'_>, files: &dyn Files, problems: &mut [
     let Some(path) = target_of(files.place()).filter(|_| is_placed(files)) else { return };
     let at = Pointer::root().key("pipeline").key("skill_path");
     for problem in problems.iter_mut().filter(|problem| problem.at == at && problem.code == Code::MissingField) {
-        insert_known(root.node, SpecFile::ClawSpecPipeline, problem, &[("skill_path", scalar(path))]);
+        insert_known(root.node, SpecFile::CLAWSPEC_PIPELINE, problem, &[("skill_path", scalar(path))]);
     }
 }
 

@@ -24,7 +24,7 @@ struct Foreign {
 
 /// What the schema says of `type`.
 fn type_shape() -> Option<Shape> {
-    Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse("/scenarios/0/then/0/type"), None)
+    Shape::find(SpecFile::CLAWSPEC_SCENARIOS, &Pointer::parse("/scenarios/0/then/0/type"), None)
 }
 
 /// Types with the type that claims the opposite.
@@ -211,7 +211,7 @@ fn has_nothing_else(assertion: &Spot<'_>, foreign: &Foreign) -> bool {
     let known = fields_of(foreign.real);
     let fields: Vec<&str> = known.iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
     // A key that types of assertions have may mean there what it means in them.
-    let is_free = |key: &str| !all_keys(SpecFile::ClawSpecScenarios).any(|known| known == key);
+    let is_free = |key: &str| !all_keys(SpecFile::CLAWSPEC_SCENARIOS).any(|known| known == key);
     let is_called = |key: &str| known.iter().any(|it| it.shape.other_names().iter().any(|other| other.name == key));
     let is_other_name = |key: &str| is_called(key) && is_free(key);
     let is_known = |key: &str| fields.contains(&key) && key != "pattern" || is_other_name(key);
