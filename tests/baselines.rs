@@ -32,7 +32,7 @@ fn stored_baselines_are_shown_for_any_name_of_the_target() {
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(report["baselines"]["demo-smoke"]["metrics"]["duration_ms"]["p95"], 3200.0);
     let none = place.run(&["baseline", "show", "skills/none"]);
-    assert!(none.code == Some(2) && none.stderr.contains("no scenario contract of `skills/none`"), "{none:?}");
+    assert!(none.code == Some(2) && none.stderr.contains("no scenario contract found for `skills/none`"), "{none:?}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn file_that_is_not_understood_is_not_replaced() {
 fn capture_replaces_nothing_unasked_and_needs_five_runs() {
     let place = workspace();
     let done = place.run(&["baseline", "capture", "demo", "--runs", "5"]);
-    assert!(done.code == Some(2) && done.stderr.contains("`demo-smoke` has a baseline already"), "{done:?}");
+    assert!(done.code == Some(2) && done.stderr.contains("`demo-smoke` already has a baseline"), "{done:?}");
     let done = place.run(&["baseline", "capture", "demo", "--runs", "4"]);
     assert!(done.code == Some(2) && done.stderr.contains("at least 5 runs"), "{done:?}");
     let done = place.run(&["baseline", "capture", "demo", "--scenario", "demo-smok"]);

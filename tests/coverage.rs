@@ -76,7 +76,7 @@ fn ledger_is_found_where_settings_or_the_environment_or_the_option_say() {
     std::fs::create_dir_all(place.path().join("docs/testing")).unwrap();
     std::fs::rename(place.path().join("coverage-ledger.yaml"), place.path().join("docs/testing/l.yaml")).unwrap();
     let missing = place.run(&["coverage"]);
-    assert!(missing.code == Some(2) && missing.stderr.contains("there is no ledger"), "{missing:?}");
+    assert!(missing.code == Some(2) && missing.stderr.contains("does not exist: create it"), "{missing:?}");
     assert_eq!(place.run(&["coverage", "--ledger", "docs/testing/l.yaml"]).code, Some(0));
     let with = place.program(&["coverage"]).env("CLAWSPEC_LEDGER_PATH", "docs/testing/l.yaml").output().unwrap();
     assert_eq!(with.status.code(), Some(0));

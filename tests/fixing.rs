@@ -61,7 +61,7 @@ fn safe_fixes_are_applied_and_the_rest_is_reported() {
 
     let again = place.run(&["check", "--fix"]);
     assert_eq!(place.read("kindlm.yaml"), RIGHT);
-    assert!(again.stdout.ends_with("there was no safe fix to apply\n"), "{again:?}");
+    assert!(again.stdout.ends_with("no safe fix to apply\n"), "{again:?}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_full_disk_costs_nothing() {
         .unwrap();
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     let told = String::from_utf8(done.stderr).unwrap();
-    assert!(told.contains("kindlm.yaml stays as it is: cannot write the new text beside the file"), "{told}");
+    assert!(told.contains("kindlm.yaml stays as it is: cannot write the new text next to the file"), "{told}");
     let said = String::from_utf8(done.stdout).unwrap();
     assert!(said.ends_with("nothing was fixed: kindlm.yaml could not be written\n"), "{said}");
     assert_eq!(place.read("kindlm.yaml"), long);
@@ -261,7 +261,7 @@ fn files_that_cannot_be_written_are_named() {
     let may_write = fs::write(place.path().join("d/probe"), "").is_ok();
     let done = place.run(&["check", "--fix", "d"]);
     lock("d", 0o755);
-    let advice = "d/kindlm.yaml stays as it is: its directory takes no new file";
+    let advice = "d/kindlm.yaml was not changed: cannot create a file in its directory";
     assert_eq!(done.code, Some(if may_write { 0 } else { 2 }), "{done:?}");
     assert_eq!(done.stderr.contains(advice), !may_write, "{done:?}");
     assert_eq!(place.read("d/kindlm.yaml") == wrong, !may_write, "{done:?}");
@@ -284,7 +284,7 @@ fn what_is_in_the_way_of_the_new_text_is_left_alone() {
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(
-        told.contains("kindlm.yaml stays as it is: cannot write the new text beside the file: File exists"),
+        told.contains("kindlm.yaml stays as it is: cannot write the new text next to the file: File exists"),
         "{told}"
     );
     assert_eq!(place.read("kindlm.yaml"), wrong);

@@ -187,10 +187,10 @@ fn list_says_what_each_recording_is_good_for() {
         "kindlm.yaml\n",
         "  damaged: damaged, just now, 1 byte\n",
         "  fresh (command): fresh, just now, ",
-        "  gone (command): of a test that no longer exists, just now, ",
-        "  newer: of another version, just now, ",
+        "  gone (command): of a deleted test, just now, ",
+        "  newer: from another version, just now, ",
         "  stale (command): stale, just now, ",
-        ": 1 fresh, 1 stale, 1 of a test that no longer exists, 1 damaged, 1 of another version\n",
+        ": 1 fresh, 1 stale, 1 of a deleted test, 1 damaged, 1 from another version\n",
     ] {
         assert!(done.stdout.contains(line), "{line}: {done:?}");
     }
@@ -292,7 +292,7 @@ fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
     assert!(done.stdout.contains("stale: the command has changed since it was recorded"), "{done:?}");
     let done = place.run(&["recordings", "show", "talk"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("no recording of a test `talk`: did you mean `talks`?"), "{done:?}");
+    assert!(done.stderr.contains("no recording of the test `talk`; did you mean `talks`?"), "{done:?}");
 }
 
 #[test]
@@ -309,14 +309,14 @@ fn prune_removes_what_its_options_choose_and_says_how_much() {
     };
     let told = prune(&["--dry-run", "--all"]);
     assert!(told.starts_with("kindlm.yaml\n  a (command): fresh, "), "{told}");
-    assert!(told.contains("would remove 3 recordings and 1 text beside them, 19"), "{told}");
+    assert!(told.contains("would remove 3 recordings and 1 text, 19"), "{told}");
     assert_eq!((place.recordings().len(), place.texts().len()), (3, 1));
     assert_eq!(prune(&["--stale", "--older-than", "1"]), "nothing to remove\n", "it is old, and fresh");
     assert!(prune(&["--older-than", "36500", "--dry-run"]).starts_with("nothing"));
     assert!(prune(&[]).starts_with("removed 1 recording, "), "it is older than 90 days");
     assert_eq!(recorded_cases(&place), ["b", "c"]);
     place.write("speclens.yaml", "recordings: {max_count: 1}\n");
-    assert!(prune(&[]).starts_with("removed 1 recording and 1 text beside them, 19"));
+    assert!(prune(&[]).starts_with("removed 1 recording and 1 text, 19"));
     assert_eq!((recorded_cases(&place), place.texts().len()), (vec!["c".to_owned()], 0));
     assert!(prune(&["--all", "kindlm.yaml"]).starts_with("removed 1 recording, "));
     assert_eq!(prune(&["--all"]), "nothing to remove\n");

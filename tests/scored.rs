@@ -157,7 +157,7 @@ fn capture_runs_each_scenario_so_many_times_and_stores_what_they_take() {
     // What is stored stays, unless somebody says otherwise.
     let again = ["baseline", "capture", "demo", "--runs", "5"];
     let done = run_at(&place, &server, &again);
-    assert!(done.code == Some(2) && done.stderr.contains("`one` has a baseline already"), "{done:?}");
+    assert!(done.code == Some(2) && done.stderr.contains("`one` already has a baseline"), "{done:?}");
     let done = run_at(&place, &server, &[&again[..], &["--force", "--format", "json"]].concat());
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((done.code, report["captured"].as_object().unwrap().len()), (Some(0), 2), "{report}");

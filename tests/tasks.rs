@@ -365,7 +365,7 @@ fn model_for_suites_without_tasks_is_an_error() {
     for option in [["--model", "openai/gpt-4o"], ["--help-mode", "none"]] {
         let done = place.run(&["run", option[0], option[1]]);
         assert_eq!(done.code, Some(2), "{done:?}");
-        assert!(done.stderr.contains(&format!("`{}` selects nothing", option[0])), "{done:?}");
+        assert!(done.stderr.contains(&format!("`{}` applies only to cli-bench tasks", option[0])), "{done:?}");
     }
 }
 

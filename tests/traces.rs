@@ -138,7 +138,7 @@ fn what_cannot_be_judged_is_explained() {
     for (arguments, code, words) in [
         (&["kindlm.yaml", "--from", "none.json"][..], 2, "cannot read none.json"),
         (&["kindlm.yaml", "--from", "broken.json"], 2, "broken.json, line"),
-        (&["cli-bench.yaml", "--from", "spans.json"], 2, "cli-bench has no assertions about traces"),
+        (&["cli-bench.yaml", "--from", "spans.json"], 2, "cli-bench has no trace assertions"),
         (&["kindlm.yaml"], 2, "--from"),
         (&["kindlm.yaml", "--listen", "--port", "0", "--timeout", "100"], 3, "no spans arrived within 0.1 s"),
     ] {

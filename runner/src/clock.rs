@@ -41,7 +41,7 @@ impl Clock {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
-    /// The day in UTC, as `2026-05-14`.
+    /// The date in UTC, as `2026-05-14`.
     pub fn day(self) -> String {
         self.timestamp().strftime("%Y-%m-%d").to_string()
     }

@@ -29,7 +29,7 @@ pub struct Gateway {
     pub webhook: String,
     /// Where it writes its log; `{date}` is the day.
     pub log_pattern: String,
-    /// Where traces come from.
+    /// Source of traces.
     pub traces: Observability,
     token: Option<Token>,
     script: Option<Script>,

@@ -10,6 +10,7 @@ mod lock;
 mod machine;
 mod name;
 mod retention;
+mod spares;
 mod store;
 mod texts;
 mod tidy;
@@ -320,6 +321,11 @@ impl Recordings {
         if recording.speclens_recording != VERSION {
             return Err(Unusable::OtherVersion);
         }
+        // A machine that lost power may have kept the new name of a file, and lost what was written into it.
+        let name = path.file_name().and_then(|name| Name::parse(name.to_str()?));
+        if name.is_some_and(|name| !name.is_of(&recording.key, recording.repeat, recording.began_us)) {
+            return Err(Unusable::Damaged);
+        }
         let texts = std::mem::take(&mut recording.texts);
         let size = texts.iter().fold(bytes.len() as u64, |sum, text| sum.saturating_add(text.bytes));
         if size > self.limit {
@@ -411,10 +417,7 @@ impl Recordings {
             seen.index.insert(name);
             replaced
         };
-        for other in replaced {
-            // One that stays is harmless.
-            let _ = self.store.remove(&other.file_name());
-        }
+        replaced.iter().for_each(|other| self.store.retire(&other.file_name()));
         // Once for all of it: until then, who looks for the older recording finds that it is gone, and lists the directory.
         self.store.count_change();
         Ok(path)

@@ -38,7 +38,7 @@ pub struct TraceSettings {
     pub files: Vec<String>,
     /// The directory that the files are relative to.
     pub directory: PathBuf,
-    /// How Opik is reached.
+    /// Connection to Opik.
     pub opik: Option<OpikTarget>,
     /// How long nothing must arrive for a trace to be complete.
     pub silence: Duration,
@@ -90,7 +90,7 @@ impl Traces {
         Traces { settings, receiver: OnceLock::new() }
     }
 
-    /// Opens the address where programs send their traces to, and returns it. `None`: nobody listens.
+    /// Opens the address that programs send their traces to, and returns it. `None` if no port is set up.
     pub fn open(&self) -> Option<Result<SocketAddr, String>> {
         self.receiver().map(|receiver| receiver.map(|it| it.address()))
     }
@@ -145,7 +145,7 @@ impl TraceWatch {
         TraceWatch { traces, receiver, mark, since }
     }
 
-    /// Returns the variables that tell programs where to send their traces to. Empty: nobody listens.
+    /// Returns the environment variables with the address that programs send their traces to. Empty if no port is open.
     pub fn environment(&self) -> Vec<(String, String)> {
         let Some(Ok(receiver)) = &self.receiver else { return Vec::new() };
         environment(receiver.address(), &self.mark)

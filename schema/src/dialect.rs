@@ -76,8 +76,8 @@ impl Dialect {
         evidence.mask(secrets, |written, masked| self.format().concealed(written, masked));
     }
 
-    /// Reads what a run wrote by the format's protocol. Recordings hold only the raw streams, so this is done
-    /// after a run, and again whenever a recording is read.
+    /// Reads what a run wrote by the format's protocol.
+    /// Recordings hold only the raw streams, so this is done after a run, and again whenever a recording is read.
     pub fn interpret(self, evidence: &mut Evidence) {
         self.format().interpret(evidence);
     }

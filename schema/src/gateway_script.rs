@@ -18,8 +18,8 @@ pub use template::{FILLING, expand};
 /// How the names of such files end.
 pub const ENDING: &str = ".gateway.yaml";
 
-/// A scripted gateway: `NAME.gateway.yaml`. It plays an OpenClaw gateway and its agents on this machine, without a network
-/// and without a key.
+/// A scripted gateway: `NAME.gateway.yaml`.
+/// It simulates an OpenClaw gateway and its agents locally, without a network or an API key.
 ///
 /// ```yaml
 /// runs:
@@ -33,39 +33,39 @@ pub const ENDING: &str = ".gateway.yaml";
 ///   - { asked: Is it clear, score: 4 }
 /// ```
 ///
-/// `speclens.yaml` names it as `clawspec: { gateway: NAME.gateway.yaml }`. A run of ClawSpec scenarios then starts it on a
-/// free port and ends it. It takes the place of the gateway at `gateway_base_url` and of the program `openclaw`: it answers
-/// the webhook, `/health` and `/qa/judge`, writes the gateway's log, and sends spans to the receiver of the run.
+/// `speclens.yaml` names it as `clawspec: { gateway: NAME.gateway.yaml }`. A run of ClawSpec scenarios starts it on a
+/// free port and stops it afterwards. It replaces the gateway at `gateway_base_url` and the `openclaw` program: it
+/// answers the webhook, `/health` and `/qa/judge`, writes the gateway log, and sends spans to the receiver of the run.
 ///
-/// The same script does the same in every run.
+/// A script behaves the same in every run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct GatewayScript {
-    /// What happens when something is started. The first run whose conditions hold is played.
+    /// Scripted runs. The first one whose conditions hold is played.
     ///
-    /// Where none holds, the webhook answers with the status 422, and the program `openclaw` fails.
+    /// If no run matches, the webhook responds with status 422, and the `openclaw` program fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [[{ "when": { "skill": "/daily-brief" }, "steps": [] }]]))]
     pub runs: Vec<Run>,
-    /// The answer at `/health`. The status is 200 when absent.
+    /// Response of `/health`. Defaults to status 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// What the judge at `/qa/judge` answers. The first score counts whose `asked` occurs in the question.
+    /// Answers of the judge at `/qa/judge`. The first one whose `asked` occurs in the question is used.
     ///
-    /// Where none does, the answer has the status 404, and the assertion is not decided.
+    /// If none matches, the response has status 404, and the result of the assertion is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
-    /// The log that the gateway writes.
+    /// Log of the gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
-    /// Whether each run sends its spans to the receiver of traces. `true` when absent.
+    /// Whether each run sends its spans to the receiver of traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub spans: Option<bool>,
 }
 
-/// What happens when something is started.
+/// A scripted run.
 ///
 /// ```yaml
 /// - when: { skill: /daily-brief, params: { topic: tea } }
@@ -77,60 +77,60 @@ pub struct GatewayScript {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Run {
-    /// What starts it.
+    /// Conditions that start the run.
     pub when: When,
-    /// The agent that works, as the log and the trace name it. `main` when absent, or the agent of `when`.
+    /// Name of the agent in the log and the trace. Defaults to the agent of `when`, or else `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "main", "examples" = ["main"]))]
     pub agent: Option<AgentName>,
-    /// What the run does, in this order. It does nothing when absent.
+    /// Steps of the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
-    /// Whether the run ends after its last step. `true` when absent.
+    /// Whether the run ends after its last step.
     ///
-    /// At its end a line of the log says so, and its first span ends. With `false` it never ends, and the program `openclaw`
-    /// does not return.
+    /// The end of a run is logged, and its first span ends. With `false`, the run never ends, and the `openclaw`
+    /// program does not exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub done: Option<bool>,
 }
 
-/// The conditions of a run: `skill` or `agent`, and what else must hold.
+/// Conditions of a run: `skill` or `agent`, and optional further conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["skill"] }, { "required": ["agent"] }]))]
 pub struct When {
-    /// The slash command that the webhook is asked for. What follows it after a blank does not count.
+    /// Slash command of the webhook request, up to the first space.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["/daily-brief"]))]
     pub skill: Option<Name>,
-    /// The id of the agent that `openclaw agent` starts, or that the step `spawn` of another run starts.
+    /// Id of the agent that `openclaw agent`, or the step `spawn` of another run, starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["copywriter"]))]
     pub agent: Option<AgentName>,
-    /// A text in the message that goes along.
+    /// String in the message of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["write about tea"]))]
     pub says: Option<Name>,
-    /// Parameters that must go along with these values. Others may, too.
+    /// Parameters that the request must have; it may have others.
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(extend("examples" = [{ "topic": "tea" }]))]
     pub params: Map<String, Value>,
 }
 
-/// One thing that a run does: exactly one key.
+/// A step of a run: a mapping with exactly one key.
 ///
-/// `tool`, `model` and `spawn` write what a gateway writes of them: a line of the log, and a span. `log` and `span` write
-/// only the one or the other.
+/// `tool`, `model` and `spawn` write a log line and a span, like a real gateway. `log` writes only a log line, `span`
+/// only a span.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1, "x-claims" = true))]
 pub struct Step {
-    /// Answers the one who started the run.
+    /// Responds to the caller of the run.
     ///
-    /// Without this step the webhook is answered before the first step, with the status 200 and the id of the run, and the
-    /// program `openclaw` answers after the last step.
+    /// Without this step, the webhook responds before the first step with status 200 and the id of the run, and the
+    /// `openclaw` program responds after the last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Reply>,
     /// Writes a file of the workspace. A file that exists is replaced.
@@ -147,92 +147,92 @@ pub struct Step {
     pub model: Option<ModelCall>,
     /// Hands over to another agent with the tool `sessions_spawn`, and waits until its run has ended.
     ///
-    /// What that agent does is a run of its own in this file, with `when: { agent: NAME }`.
+    /// Script that agent as a separate run in this file, with `when: { agent: NAME }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn: Option<Spawn>,
-    /// Writes a line to the log, as it is.
+    /// Writes a line to the log, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["run_id={{run_id}} approved"]))]
     pub log: Option<ScriptText>,
     /// Sends a span.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<SpanSent>,
-    /// Waits this number of milliseconds.
+    /// Waits for a number of milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("examples" = [20]))]
     pub wait_ms: Option<u64>,
 }
 
-/// The answer to the one who started a run.
+/// A response to the caller of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Reply {
-    /// The status of the webhook's answer. 200 when absent.
+    /// Status of the webhook's response.
     ///
-    /// The program `openclaw` ends with exit code 1 where the status is not one of 200 to 299.
+    /// The `openclaw` program exits with code 1 if the status is not from 200 to 299.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 200, max = 599), extend("default" = 200, "examples" = [202]))]
     pub status: Option<u16>,
-    /// The body, as JSON; a text is sent as it is. It holds the id of the run as `runId` when absent.
+    /// Body, as JSON; a string is sent unchanged. By default, it contains the id of the run as `runId`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "gateway", "examples" = [{ "runId": "{{run_id}}", "status": "ok" }]))]
     pub body: Option<Value>,
 }
 
-/// A file of the workspace, and what is written to it.
+/// A file of the workspace and its content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Written {
-    /// The path, from the root of the workspace. It cannot lead out of it.
+    /// Path relative to the root of the workspace. It must not lead out of it.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}.md"]))]
     pub path: ScriptFile,
-    /// What is written.
+    /// Content to write.
     #[schemars(extend("x-template" = "gateway", "examples" = ["# Hook\n"]))]
     pub content: String,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ToolCall {
-    /// The name of the tool.
+    /// Name of the tool.
     #[schemars(extend("examples" = ["memory.search"]))]
     pub name: ToolName,
-    /// How many milliseconds it takes. 0 when absent.
+    /// Duration in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0, "examples" = [5]))]
     pub ms: Option<u64>,
-    /// The error that its span ends with. None when absent.
+    /// Error of its span. None by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["not found"]))]
     pub error: Option<Name>,
 }
 
-/// A call of a model.
+/// A model call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ModelCall {
-    /// The name of the model.
+    /// Name of the model.
     #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
     pub name: Name,
-    /// Tokens sent.
+    /// Input tokens.
     #[serde(default)]
     #[schemars(extend("examples" = [900]))]
     pub input_tokens: u64,
-    /// Tokens received.
+    /// Output tokens.
     #[serde(default)]
     #[schemars(extend("examples" = [120]))]
     pub output_tokens: u64,
-    /// The cost in US dollars. Not known when absent.
+    /// Cost in US dollars. Unknown by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("examples" = [0.004]))]
     pub cost_usd: Option<f64>,
-    /// How many milliseconds it takes. 0 when absent.
+    /// Duration in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0, "examples" = [5]))]
     pub ms: Option<u64>,
-    /// The error that its span ends with. None when absent.
+    /// Error of its span. None by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["overloaded"]))]
     pub error: Option<Name>,
@@ -242,10 +242,10 @@ pub struct ModelCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Spawn {
-    /// The agent that takes over.
+    /// Agent that takes over.
     #[schemars(extend("examples" = ["copywriter"]))]
     pub agent: AgentName,
-    /// The message to it.
+    /// Message to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["write about tea"]))]
     pub task: Option<ScriptText>,
@@ -255,33 +255,33 @@ pub struct Spawn {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct SpanSent {
-    /// Its name.
+    /// Name of the span.
     #[schemars(extend("examples" = ["openclaw.context.assembled"]))]
     pub name: ScriptText,
-    /// Its attributes, such as those of the semantic conventions of OpenTelemetry.
+    /// Attributes of the span, such as those of the OpenTelemetry semantic conventions.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     #[schemars(extend("x-template" = "gateway", "examples" = [{ "gen_ai.operation.name": "retrieval" }]))]
     pub attributes: Map<String, Value>,
-    /// How many milliseconds it takes. 0 when absent.
+    /// Duration in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0, "examples" = [5]))]
     pub ms: Option<u64>,
-    /// The error that it ends with. None when absent.
+    /// Error of the span. None by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["not found"]))]
     pub error: Option<Name>,
 }
 
-/// The answer at `/health`.
+/// Response of `/health`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Health {
-    /// The status. 200 when absent.
+    /// Status of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 200, max = 599), extend("default" = 200, "examples" = [503]))]
     pub status: Option<u16>,
-    /// The body, as it is sent.
+    /// Body of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["{\"ok\": true}"]))]
     pub body: Option<String>,
@@ -291,32 +291,32 @@ pub struct Health {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Score {
-    /// A text in the rubric or in what is judged. The score is for every question when absent.
+    /// String in the rubric or in the judged text. Without it, the score applies to every question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Is it clear"]))]
     pub asked: Option<Name>,
     /// The score.
     #[schemars(extend("examples" = [4]))]
     pub score: f64,
-    /// Why the judge gives this score.
+    /// Reason for the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["It names a date."]))]
     pub reasoning: Option<String>,
 }
 
-/// The log that the gateway writes.
+/// Log of the gateway.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Log {
-    /// The file, from the root of the workspace. It takes the place of `gateway_log_pattern` in a run.
+    /// Path relative to the root of the workspace. It replaces `gateway_log_pattern` in a run.
     ///
-    /// When absent, it is that of `gateway_log_pattern` where this is a relative path, else
+    /// Defaults to `gateway_log_pattern` if that is a relative path, or else to
     /// `.speclens/gateway/openclaw-{{today}}.log`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/logs/gateway-{{today}}.log"], "x-template-names" = ["today"]))]
     pub path: Option<ScriptFile>,
-    /// How its lines are written. `words` when absent.
+    /// Format of the log lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "words"))]
     pub form: Option<LogForm>,
@@ -326,12 +326,12 @@ pub struct Log {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogForm {
-    /// Words of the form `key=value`, as the ClawSpec reference reads them: tools, sessions and tokens.
+    /// Words of the form `key=value`, as read by ClawSpec: tools, sessions and tokens.
     #[default]
     Words,
-    /// JSON lines, as OpenClaw writes them: tools and the end of the run, with the id of the trace.
+    /// JSON lines, as written by OpenClaw: tools and the end of the run, with the trace id.
     Json,
-    /// There is no log.
+    /// No log.
     None,
 }
 

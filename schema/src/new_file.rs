@@ -31,8 +31,8 @@ pub(crate) enum Template {
     Golden,
 }
 
-/// The cure of a path at which nothing stands; nothing where no file can be brought into being there. `path` is
-/// relative to the suite's directory.
+/// The cure of a path at which nothing stands; nothing where no file can be brought into being there.
+/// `path` is relative to the suite's directory.
 pub(crate) fn creation(path: &str, template: Template, files: &dyn Files) -> Option<Fix> {
     let path = path.trim_end_matches('/');
     let is_plain = |step: &str| {

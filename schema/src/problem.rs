@@ -325,8 +325,7 @@ impl Problem {
         self.related.iter_mut().filter_map(|related| related.file.as_mut())
     }
 
-    /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes,
-    /// pointers below `base`.
+    /// Moves a problem found in a block to its place in the document: ranges by `distance` bytes, pointers below `base`.
     pub fn moved(mut self, base: &Pointer, distance: usize) -> Problem {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
@@ -342,8 +341,7 @@ impl Problem {
     }
 }
 
-/// Takes out what was found in the items of the list at a place and below them, by the number of the
-/// item.
+/// Takes out what was found in the items of the list at a place and below them, by the number of the item.
 pub(crate) fn by_item(list: &Pointer, problems: &mut Vec<Problem>) -> BTreeMap<usize, Vec<Problem>> {
     let mut items: BTreeMap<usize, Vec<Problem>> = BTreeMap::new();
     let item = |problem: &Problem| problem.at.below(list)?.steps().next()?.index();

@@ -13,8 +13,9 @@ use crate::{
 
 /// The whole reference.
 pub fn reference() -> String {
-    let mut out =
-        String::from("# Reference\n\nMade from the types in `schema/src`: edit their doc comments, not this file.\n\n");
+    let mut out = String::from(
+        "# Reference\n\nGenerated from the types in `schema/src`: edit their doc comments, not this file.\n\n",
+    );
     for file in SpecFile::ALL {
         let heading = file.heading();
         write(&mut out, format_args!("- [{heading}](#{})\n", anchor(&heading)));
@@ -25,7 +26,7 @@ pub fn reference() -> String {
         file_reference(*file, &mut told, &mut out);
     }
     templates(&mut out);
-    out.push_str("\n## Problems\n\nEach kind of problem has a code. `speclens.yaml` sets how bad it is:\n\n");
+    out.push_str("\n## Problems\n\nEach kind of problem has a code. `speclens.yaml` sets its severity:\n\n");
     out.push_str("```yaml\nseverity:\n  unused: off\n  no-claims: error\n```\n");
     for code in Code::ALL {
         write(&mut out, format_args!("\n{}", problem_page(*code)));
@@ -40,7 +41,7 @@ fn templates(out: &mut String) {
     write(
         out,
         format_args!(
-            "\n## {TEMPLATES}\n\nSome texts are filled in before they are used: `{{{{name}}}}` is replaced by a value.\n"
+            "\n## {TEMPLATES}\n\nSome strings can contain template variables: `{{{{name}}}}` is replaced by a value before the string is used.\n"
         ),
     );
     for filling in &FILLINGS {
@@ -48,7 +49,7 @@ fn templates(out: &mut String) {
         if filling.variables.is_empty() {
             continue;
         }
-        out.push_str("\n| variable | value | in |\n|---|---|---|\n");
+        out.push_str("\n| variable | value | files |\n|---|---|---|\n");
         for variable in filling.variables {
             let files: Vec<String> = variable.files.iter().map(|file| file.heading()).collect();
             write(out, format_args!("| `{{{{{}}}}}` | {} | {} |\n", variable.name, variable.docs, files.join(", ")));
@@ -90,7 +91,7 @@ pub fn line_of(
 /// The page of one problem.
 pub fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
-    let unless = if code.is_always_an_error() { "whatever settings say" } else { "unless settings say otherwise" };
+    let unless = if code.is_always_an_error() { "not configurable" } else { "unless configured otherwise" };
     let example: String = examples(code).iter().map(|example| format!("\n{}", example.markdown())).collect();
     format!("### {}\n\n*{severity}, {unless}*\n\n{}\n{example}", code.as_str(), docs(code.docs()))
 }
@@ -151,7 +152,7 @@ fn mapping(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mu
             told.insert(docs);
         }
     }
-    out.push_str("\n| key | type | | |\n|---|---|---|---|\n");
+    out.push_str("\n| key | type | default | description |\n|---|---|---|---|\n");
     for field in &fields {
         let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
         let label = field.shape.type_label().replace('|', "\\|");
@@ -177,13 +178,18 @@ fn forms(shape: &Shape, path: &str, told: &mut HashSet<&'static str>, out: &mut 
         let named = kinds.iter().flat_map(Shape::values_by_other_names).filter(|(known, _)| *known == value);
         let others: Vec<String> = named.map(|(_, other)| format!("`{}`", other.name)).collect();
         if !others.is_empty() {
-            write(out, format_args!("\nInstead of {}.\n", others.join(", ")));
+            write(out, format_args!("\nWrite it instead of {}.\n", others.join(", ")));
         }
         let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
         if fields.is_empty() {
             continue;
         }
-        write(out, format_args!("\nBeside `{key}` in `{path}`:\n\n| key | type | | |\n|---|---|---|---|\n"));
+        write(
+            out,
+            format_args!(
+                "\nKeys besides `{key}` in `{path}`:\n\n| key | type | default | description |\n|---|---|---|---|\n"
+            ),
+        );
         for field in &fields {
             let summary = field.shape.summary().unwrap_or_default().replace('|', "\\|");
             let label = field.shape.type_label().replace('|', "\\|");
@@ -315,7 +321,7 @@ mod tests {
         let shape = Shape::find(SpecFile::KINDLM, &at, None).unwrap();
         assert_eq!(
             field_page("minScore", &shape),
-            "**`minScore`**: number, 0 to 1, default `0.7`\n\nThe least score that passes, from 0 to 1.\n"
+            "**`minScore`**: number, 0 to 1, default `0.7`\n\nMinimum score, from 0 to 1.\n"
         );
     }
 }

@@ -20,11 +20,10 @@ pub use read::{Line, Lines, read};
 /// How the names of such files end.
 pub const ENDING: &str = ".script.yaml";
 
-/// How the ids of models begin that are scripts: `scripted/careful` is `careful.script.yaml`, beside the suite's main
-/// file.
+/// How the ids of models begin that are scripts: `scripted/careful` is `careful.script.yaml`, beside the suite's main file.
 pub const PREFIX: &str = "scripted/";
 
-/// A scripted model: `NAME.script.yaml`. It answers in place of a model, without a network and without a key.
+/// A scripted model: `NAME.script.yaml`. It answers in place of a model, without a network or an API key.
 ///
 /// ```yaml
 /// tasks:
@@ -40,32 +39,33 @@ pub const PREFIX: &str = "scripted/";
 /// usage: { input_tokens: 100, output_tokens: 20 }
 /// ```
 ///
-/// A cli-bench suite names it in `providers`: `scripted/careful` is the file `careful.script.yaml` beside the main file.
-/// On the command line, `--model scripted:PATH` plays any script. The same script gives the same answers in every run.
+/// A cli-bench suite names it in `providers`: `scripted/careful` is the file `careful.script.yaml` in the directory of
+/// the main file. On the command line, `--model scripted:PATH` plays any script. A script gives the same answers in
+/// every run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Script {
-    /// The turns of each test, by its id or name.
+    /// Turns of each test, by its id or name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("x-refers" = "tasks", "examples" = [{ "create-user": [{ "run": "mycli user create alice" }] }]))]
     pub tasks: BTreeMap<String, Vec<Turn>>,
-    /// The turns of the tests that `tasks` does not have.
+    /// Turns of all tests that `tasks` does not list.
     ///
-    /// Without it such a test breaks, with an error that names it.
+    /// Without it, such a test breaks with an error that names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<Turn>>,
-    /// Answers to questions that offer no tools, such as those of a judge.
+    /// Answers to requests without tools, such as those to a judge.
     ///
-    /// The first answer counts whose `asked` occurs in the question. Where none does, the turns of the test count.
+    /// The first answer whose `asked` occurs in the question is used, or else the turns of the test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
-    /// The tokens that each turn and each answer reports. Without it none are reported.
+    /// Token counts that each turn and answer reports. Without it, none are reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
 }
 
-/// One reply of the model. After the last turn of a test the model says nothing more, which ends the task.
+/// One reply of the model. After the last turn of a test, the model replies without a command, which ends the task.
 ///
 /// ```yaml
 /// - say: I look for the user first.
@@ -76,25 +76,25 @@ pub struct Script {
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("x-claims" = true))]
 pub struct Turn {
-    /// The text that the model says. A turn that only says something ends the task.
+    /// Text of the reply. A turn with only text ends the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Done."]))]
     pub say: Option<String>,
-    /// The shell command that the model runs, or a list of commands that it runs in one turn.
+    /// Shell command that the model runs, or a list of commands that it runs in one turn.
     #[serde(skip_serializing_if = "Commands::is_empty")]
     pub run: Commands,
-    /// A call of another tool than the shell.
+    /// Call of a tool other than the shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
-    /// Breaks the request in place of an answer, as a provider would.
+    /// Error to simulate instead of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail: Option<Failure>,
-    /// The result that the turn must have before the next one is played.
+    /// Result that this turn must have before the next one is played.
     ///
-    /// Where the result is another one, the test breaks with an error that shows both.
+    /// If the result differs, the test breaks with an error that shows both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
-    /// The tokens that this turn reports, in place of those of the whole script.
+    /// Token counts that this turn reports, instead of those of the script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
 }
@@ -149,53 +149,53 @@ impl JsonSchema for Commands {
     }
 }
 
-/// A call of a tool by its name.
+/// A tool call by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Call {
-    /// The name of the tool.
+    /// Name of the tool.
     #[schemars(extend("examples" = ["lookup_order"]))]
     pub name: Name,
-    /// The arguments of the call. None when absent.
+    /// Arguments of the call. None by default.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     #[schemars(extend("examples" = [{ "id": 7 }]))]
     pub arguments: Map<String, Value>,
 }
 
-/// The result that the last command of a turn must have, or its call. All fields that are given must hold.
+/// Result that the last command or the call of a turn must have. All fields must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("minProperties" = 1, "x-claims" = true))]
 pub struct Expect {
-    /// The exit code of the command.
+    /// Exit code of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 255), extend("examples" = [0]))]
     pub exit_code: Option<i32>,
-    /// A text in the standard output of the command, or in the result of the call.
+    /// String in the standard output of the command, or in the result of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "examples" = ["created"]))]
     pub output_contains: Option<String>,
-    /// A text in the standard error of the command.
+    /// String in the standard error of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "examples" = ["not found"]))]
     pub error_contains: Option<String>,
 }
 
-/// An answer to a question.
+/// An answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Answer {
-    /// A text in the question, or in the instructions before it.
+    /// String in the question, or in the instructions before it.
     #[schemars(extend("examples" = ["Is the answer polite"]))]
     pub asked: Name,
-    /// The text that the model says.
+    /// Text of the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Yes."]))]
     pub say: Option<String>,
-    /// Breaks the request in place of an answer, as a provider would.
+    /// Error to simulate instead of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail: Option<Failure>,
-    /// The tokens that this answer reports, in place of those of the whole script.
+    /// Token counts that this answer reports, instead of those of the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
 }
@@ -204,26 +204,26 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// The provider refuses more requests for now.
+    /// The provider reports a rate limit.
     RateLimit,
-    /// The provider refuses the key.
+    /// The provider rejects the API key.
     Key,
-    /// The provider cannot be reached, or its answer cannot be read.
+    /// The provider is unreachable, or its response is invalid.
     Provider,
 }
 
-/// The tokens and the cost that a reply reports.
+/// Token counts and cost that a reply reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Tokens {
-    /// Tokens sent.
+    /// Input tokens.
     #[schemars(extend("examples" = [100]))]
     pub input_tokens: u64,
-    /// Tokens received.
+    /// Output tokens.
     #[schemars(extend("examples" = [20]))]
     pub output_tokens: u64,
-    /// The cost in US dollars. Not known when absent.
+    /// Cost in US dollars. Unknown by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("examples" = [0.002]))]
     pub cost_usd: Option<f64>,
@@ -252,8 +252,8 @@ pub fn file_of(id: &str) -> Option<String> {
     id.strip_prefix(PREFIX).map(|name| format!("{name}{ENDING}"))
 }
 
-/// Returns the file that a model plays, as [`file_of`] does. `None` for a document that was never saved: there are no files
-/// beside it.
+/// Returns the file that a model plays, as [`file_of`] does.
+/// `None` for a document that was never saved: there are no files beside it.
 pub(crate) fn file_beside(id: &str, files: &dyn Files) -> Option<String> {
     file_of(id).filter(|_| is_model(id) && !files.root().as_os_str().is_empty())
 }
@@ -269,8 +269,8 @@ pub fn known(files: &dyn Files) -> Vec<String> {
     found.iter().filter_map(|path| id_of(path)).collect()
 }
 
-/// The id of the model that a file plays; `None` for a file that is not a script. `path` is from the directory of the
-/// suite's main file.
+/// The id of the model that a file plays; `None` for a file that is not a script.
+/// `path` is from the directory of the suite's main file.
 pub fn id_of(path: &str) -> Option<String> {
     let name = path.strip_suffix(ENDING).filter(|name| !name.is_empty() && !name.ends_with('/'))?;
     Some(format!("{PREFIX}{name}"))

@@ -21,7 +21,7 @@ mod traces;
 pub use clawspec::{ClawSpecSettings, Shortfall};
 pub use traces::TraceSources;
 
-/// The settings of a workspace, in `speclens.yaml` at its root.
+/// The settings of a workspace: `speclens.yaml` at its root.
 ///
 /// ```yaml
 /// severity:
@@ -35,30 +35,31 @@ pub use traces::TraceSources;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How bad each kind of problem is. A code that is not named keeps its own severity.
+    /// Severity of each kind of problem. Codes that are not listed keep their default.
     pub severity: BTreeMap<String, Level>,
-    /// The programs that have to understand the files, beside speclens.
+    /// Other programs that must be able to read the files.
     ///
-    /// What one of them rejects or reads differently (`upstream-differs`) is an error in files of its format, whatever
-    /// `severity` says.
+    /// Files that one of them rejects or reads differently (`upstream-differs`) have an error, regardless of
+    /// `severity`.
     pub compat: Vec<Dialect>,
-    /// Files, directories and patterns whose content decides what commands and tasks do.
+    /// Files, directories and patterns that commands and tasks depend on.
     ///
-    /// They are relative to this file. When one of these files changes, recordings are stale, as they are when a file
-    /// changes that the command names or that is in the `scaffold` of the task. What a program reads by itself (a module, a
-    /// configuration, a prompt) is not known otherwise. A directory means all files below it that version control does not
-    /// ignore. `.git` and `.speclens` never count, and no symbolic link leads out of the directory of this file.
+    /// Paths are relative to this file. A recording becomes stale if one of these files changes, just as if a file
+    /// changes that the command names or that is in the task's `scaffold`. List files that a program reads on its own,
+    /// such as modules, configuration or prompts. A directory includes all files below it that git does not ignore.
+    /// `.git` and `.speclens` are never included, and symbolic links are not followed out of the directory of this
+    /// file.
     #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }))]
     pub inputs: Vec<String>,
-    /// Limits that decide when the suite's own file says nothing.
+    /// Thresholds for suites that do not set their own.
     pub thresholds: Thresholds,
-    /// What is kept of a run, and what is masked in it.
+    /// Recording of runs, and masking of secrets.
     pub recordings: Recordings,
-    /// Bounds on what a run may use.
+    /// Limits on the resources of a run.
     pub limits: Limits,
-    /// Where models are reached, by the part of their id before the `/`.
+    /// Providers of models, by the part of the model id before the `/`.
     ///
-    /// An entry takes the place of the built-in provider of that name, and adds a provider where there is none.
+    /// An entry replaces the built-in provider with that name, or adds a new provider.
     ///
     /// ```yaml
     /// providers:
@@ -66,11 +67,11 @@ pub struct Settings {
     ///   proxy: { api: anthropic, base_url: "https://proxy.example/v1", key_env: PROXY_KEY }
     /// ```
     ///
-    /// `local/qwen3` is then the model `qwen3` of the server on this machine.
+    /// `local/qwen3` is then the model `qwen3` on the local server.
     pub providers: BTreeMap<String, Provider>,
-    /// The id of the model that judges, instead of the one that a suite names.
+    /// Id of the model that judges, instead of the one in the suite.
     ///
-    /// In ClawSpec suites it gives the scores of `llm_judge` and `agent_identity_consistent`, instead of the gateway's judge.
+    /// In ClawSpec suites, it replaces the gateway's judge for `llm_judge` and `agent_identity_consistent`.
     ///
     /// ```yaml
     /// judge: anthropic/claude-haiku-4-5
@@ -78,42 +79,42 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = "^[^/]+/.+$", "examples" = ["anthropic/claude-haiku-4-5"]))]
     pub judge: Option<String>,
-    /// What models cost, by their id: a price here takes the place of the built-in one.
+    /// Prices of models by id. A price here replaces the built-in one.
     ///
-    /// A model without a price has an unknown cost.
+    /// The cost of a model without a price is unknown.
     ///
     /// ```yaml
     /// prices:
     ///   local/qwen3: { input: 0, output: 0 }
     /// ```
     pub prices: BTreeMap<String, Price>,
-    /// How ClawSpec suites run, beyond what `clawspec.yaml` says.
+    /// Settings of ClawSpec runs that `clawspec.yaml` does not have.
     pub clawspec: ClawSpecSettings,
     /// The directory of the file that they come from.
     #[serde(skip)]
     pub directory: Option<PathBuf>,
 }
 
-/// Where the models of a provider are reached.
+/// A provider of models.
 ///
 /// A key is sent only to the provider's own address, or to the `base_url` of the entry that names its variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
-    /// The protocol that it speaks.
+    /// Protocol of the provider.
     ///
-    /// When absent, that of the built-in provider of this name, or else `openai`.
+    /// Defaults to that of the built-in provider with this name, or else to `openai`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
-    /// The address, up to and including the version.
+    /// Address, up to and including the version.
     ///
-    /// When absent, that of the built-in provider of this name.
+    /// Defaults to that of the built-in provider with this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:8000/v1"]))]
     pub base_url: Option<Url>,
-    /// The *name* of the environment variable that holds the key, never the key itself.
+    /// *Name* of the environment variable that holds the key, never the key itself.
     ///
-    /// With `base_url` and without `key_env`, no key is sent.
+    /// If `base_url` is set without `key_env`, no key is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["PROXY_KEY"]))]
     pub key_env: Option<Name>,
@@ -123,21 +124,21 @@ pub struct Provider {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Api {
-    /// Chat completions, as OpenAI and most gateways, proxies and local servers speak it.
+    /// The chat completions API of OpenAI and most gateways, proxies and local servers.
     OpenAi,
-    /// Messages, as Anthropic speaks it.
+    /// The messages API of Anthropic.
     Anthropic,
-    /// `generateContent`, as Google Gemini speaks it.
+    /// The `generateContent` API of Google Gemini.
     Gemini,
-    /// Ollama's own chat protocol.
+    /// The chat API of Ollama.
     Ollama,
 }
 
-/// What a model costs, in US dollars per million tokens.
+/// Price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Tokens that are sent.
+    /// Price of input tokens.
     #[schemars(range(min = 0.0))]
     pub input: f64,
     /// Tokens that come back.
@@ -161,41 +162,40 @@ pub enum Level {
     Error,
 }
 
-/// Limits that decide when the suite's own file says nothing.
+/// Thresholds for suites that do not set their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
-    /// The least share of runs that must pass, 0 to 1, for a run to count as passed. It takes the place of
-    /// a format's default; what a suite writes itself wins.
+    /// Minimum share of runs that pass, from 0 to 1. It replaces a format's default; what a suite writes itself wins.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pass_rate: Option<f64>,
 }
 
-/// What is kept of a run, and what is masked in it.
+/// Recording of runs, and masking of secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recordings {
-    /// Whether runs are recorded in `.speclens/` beside the suite. Without recordings an edited assertion
-    /// cannot be judged again.
+    /// Whether runs are recorded in `.speclens/` beside the suite.
+    /// Without recordings an edited assertion cannot be judged again.
     pub enabled: bool,
-    /// Environment variables whose values are masked, beside those whose names look secret.
+    /// Environment variables whose values are masked, in addition to those with secret-looking names.
     pub redact_env: Vec<String>,
     /// Regular expressions whose matches are masked.
     pub redact_patterns: Vec<String>,
     /// Maximum age of a recording in days. Older ones are removed after a run.
     ///
-    /// The limits hold for each `.speclens/` directory. The recordings of the run that has just ended always stay.
+    /// The limits apply to each `.speclens/` directory. The recordings of the latest run are always kept.
     /// `speclens recordings prune` applies the limits without a run.
     #[schemars(range(min = 1, max = 36500))]
     pub max_age_days: u32,
-    /// Maximum number of recordings. Where there are more after a run, some are removed.
+    /// Maximum number of recordings. Excess ones are removed after a run.
     ///
-    /// Those of tests that no longer exist go first, then the oldest.
+    /// Recordings of deleted tests are removed first, then the oldest.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_count: u32,
-    /// Maximum size of all recordings together in mebibytes. More are removed after a run.
+    /// Maximum total size of all recordings in mebibytes. Excess ones are removed after a run.
     ///
-    /// Those of tests that no longer exist go first, then the oldest.
+    /// Recordings of deleted tests are removed first, then the oldest.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub max_mib: u32,
 }
@@ -213,28 +213,28 @@ impl Default for Recordings {
     }
 }
 
-/// Bounds on what a run may use.
+/// Limits on the resources of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// As many mebibytes of each output stream are kept; the rest is cut off with a note.
+    /// Maximum size of each output stream in mebibytes. The rest is cut off, with a note.
     #[schemars(range(min = 1, max = 1024))]
     pub output_mib: u32,
-    /// Maximum size of one recording in mebibytes, its outputs included.
+    /// Maximum size of a recording in mebibytes, including its outputs.
     ///
-    /// A larger recording is not read. An output that would make it larger is cut in the recording.
+    /// Larger recordings are not read. An output that exceeds the limit is cut off in the recording.
     #[schemars(range(min = 1, max = 1024))]
     pub recording_mib: u32,
-    /// The largest number of tests that run at once, whatever the suite says.
+    /// Maximum number of simultaneous tests, regardless of the suite.
     #[schemars(range(min = 1, max = 64))]
     pub concurrency: Option<u32>,
-    /// Maximum number of seconds that a model may take for one answer.
+    /// Timeout of a request to a model in seconds.
     #[schemars(range(min = 1, max = 3600))]
     pub request_seconds: u32,
-    /// Whether tasks of cli-bench are repeated no more once the threshold of their model is decided.
+    /// Whether to stop repeating cli-bench tasks once the result of their model's threshold is decided.
     ///
-    /// The threshold is met, or missed, whatever comes of the attempts that are left out; reports say how many. Each task
-    /// has at least one attempt. A run of some tests of a suite leaves none out, nor do thresholds that are
+    /// The skipped attempts cannot change whether the threshold is met; reports show how many were skipped. Each task
+    /// has at least one attempt. Nothing is skipped if only some tests of a suite run, or if the thresholds are
     /// `informational`.
     pub stop_repeats: bool,
 }

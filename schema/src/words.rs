@@ -335,8 +335,9 @@ fn outline(word: &str) -> (usize, u64) {
     squashed(word).chars().fold((0, 0), add)
 }
 
-/// Looks for the names that authors mean by many words out of one long list. A look at each of thousands of names for
-/// each of thousands of words would never end: after so many looks no name is found any more.
+/// Looks for the names that authors mean by many words out of one long list.
+/// A look at each of thousands of names for each of thousands of words would never end: after so many looks no name is
+/// found any more.
 #[derive(Debug)]
 pub struct Search {
     looks_left: usize,
@@ -379,8 +380,7 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(name, candidates)
 }
 
-/// Returns the candidate whose opposite a word says (`expected` for `unexpected`), unless another candidate is nearer to
-/// the word.
+/// Returns the candidate whose opposite a word says (`expected` for `unexpected`), unless another candidate is nearer to the word.
 pub fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let (name, distance) = sense::opposite_of(word, candidates.iter().copied())?;
     // `assertions` is another form of `assert`.

@@ -34,7 +34,7 @@ use tracing_subscriber::{
 
 use crate::{lsp::End, threads};
 
-/// The environment variable that says how much is logged: `error`, `warn`, `info`, `debug` or `trace`.
+/// Environment variable with the log level: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
 
 /// Everything passed.
@@ -57,26 +57,26 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Without a path, suites of all formats are found below the current directory.
+Without a path, speclens searches the current directory for suites of all formats.
 
 Exit status: 0 passed; 1 an assertion or gate failed; 2 a suite or the command line is invalid;
-3 a run broke, or something stayed unknown; 130 interrupted.";
+3 a run broke, or a result is unknown; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say what is wrong with suites, without running anything
+    /// Report problems in suites without running anything
     Check(check::Args),
-    /// Run suites, or judge what is recorded of them
+    /// Run suites, or judge their recordings
     Run(run::Args),
-    /// Judge suites by a trace that a running system sends, or that is stored
+    /// Judge suites by a stored trace, or by one that a running system sends
     Trace(trace::Args),
     /// List suites and their tests
     List(list::Args),
-    /// List, show or remove what is recorded of tests
+    /// List, show or remove recordings
     Recordings(recordings::Args),
-    /// Store what the scenarios of a ClawSpec target take, or compare with what is stored
+    /// Store the metrics of a ClawSpec target as a baseline, or compare with the stored baseline
     Baseline(baseline::Args),
-    /// Say which targets of a ClawSpec workspace its tests cover, by the coverage ledger
+    /// List the targets of a ClawSpec workspace that its coverage ledger misses
     Coverage(coverage::Args),
     /// Explain a field or a kind of problem
     Explain(explain::Args),
@@ -86,7 +86,7 @@ enum Command {
     Init(init::Args),
     /// Allow editors to run the suites in a directory
     Trust(trust::Args),
-    /// Speak the Language Server Protocol over standard input and output, for editors
+    /// Start the language server on standard input and output, for editors
     Lsp,
 }
 

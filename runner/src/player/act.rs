@@ -28,7 +28,7 @@ pub(super) struct Order<'a> {
     pub(super) params: &'a Map<String, Value>,
 }
 
-/// The answer to the one who started a run.
+/// A response to the caller of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,

@@ -35,9 +35,9 @@ pub(super) enum Line<'a> {
     },
     /// A model was asked.
     Tokens {
-        /// Tokens sent.
+        /// Input tokens.
         input: u64,
-        /// Tokens received.
+        /// Output tokens.
         output: u64,
     },
     /// The run has ended.

@@ -55,6 +55,11 @@ impl Name {
         })
     }
 
+    /// Whether this is the name of an attempt, as far as that shows without its test.
+    pub(super) fn is_of(&self, key: &str, repeat: u32, began_us: u64) -> bool {
+        key.starts_with(&self.key) && (self.repeat, self.began_us) == (repeat, began_us)
+    }
+
     pub(super) fn file_name(&self) -> String {
         format!("{}.{}.{}.{:0BEGAN_LENGTH$x}.json", self.key, self.label, self.repeat, self.began_us)
     }

@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::texts::Digest;
+use super::{spares::Spares, texts::Digest};
 use crate::exec::temporary::is_alive;
 
 /// The directory beside a suite that belongs to speclens.
@@ -30,6 +30,7 @@ pub(super) struct Store {
     home: PathBuf,
     /// How many changes this store has counted.
     counted: Mutex<u64>,
+    spares: Spares,
 }
 
 /// Differs from the one before where others have written or removed recordings since.
@@ -39,7 +40,7 @@ pub(super) struct Mark(u64);
 impl Store {
     /// The store beside a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
-        Store { home: directory.join(DIRECTORY), counted: Mutex::default() }
+        Store { home: directory.join(DIRECTORY), counted: Mutex::default(), spares: Spares::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -142,14 +143,32 @@ impl Store {
         let file = fs::File::open(path).map_err(|_| Unreadable::Missing)?;
         // It may have grown since.
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
+        // A name is never given twice: while it is there, nobody has written another recording into the file.
+        if !path.exists() {
+            return Err(Unreadable::Missing);
+        }
         if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
     /// Writes a file that only its owner may read. The change is not counted yet.
     pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.path(file_name);
+        if let Some(spare) = self.spares.take() {
+            if spare.become_file(&path, bytes).is_ok() {
+                return Ok(path);
+            }
+            let _ = fs::remove_file(&spare.path);
+        }
         self.write_to(&path, bytes, &self.directories())?;
         Ok(path)
+    }
+
+    /// Removes a recording whose place a newer one has taken, and keeps its file for the next one to be written.
+    pub(super) fn retire(&self, file_name: &str) {
+        if !self.is_own() || !self.spares.keep(&self.path(file_name)) {
+            // One that stays is harmless.
+            let _ = self.remove(file_name);
+        }
     }
 
     /// Writes a text under its digest, also where it is there already: that one may be damaged, and is about to be
@@ -258,11 +277,16 @@ pub(super) enum Unreadable {
     TooLarge(u64),
 }
 
-/// Writes a file so that a reader sees all of it or nothing.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// A path beside another one where this process alone writes. What it leaves there is swept once it has ended.
+pub(super) fn draft_beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let draft = path.with_extension(format!("{}-{number}.{DRAFT}", process::id()));
+    path.with_extension(format!("{}-{number}.{DRAFT}", process::id()))
+}
+
+/// Writes a file so that a reader sees all of it or nothing.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = draft_beside(path);
     write_private(&draft, bytes).and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
         let _ = fs::remove_file(&draft);
     })

@@ -2,6 +2,8 @@
 
 mod limits;
 mod sequences;
+#[cfg(unix)]
+mod spares;
 mod texts;
 
 use std::{fs, sync::Arc};
@@ -49,10 +51,11 @@ fn tidy(recordings: &Recordings) -> Option<String> {
     recordings.tidy(&Retention::default(), u64::MAX, InUse::default)
 }
 
+/// The names of the recordings, without files that are spare.
 fn files(directory: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name != "texts").collect()
+    names.filter(|name| name.ends_with(".json")).collect()
 }
 
 fn text(recordings: &Recordings, found: &Found) -> Option<String> {

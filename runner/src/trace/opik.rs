@@ -32,14 +32,14 @@ const MAX_TRACES: usize = 1_000;
 /// As many spans are asked for at once.
 const SPANS: usize = 1_000;
 
-/// How Opik is reached.
+/// Connection to Opik.
 #[derive(Clone, Default)]
 pub struct OpikTarget {
     /// The address of its API; that of the hosted service when absent.
     pub url: Option<String>,
-    /// The project that holds the traces.
+    /// Project with the traces.
     pub project: Option<String>,
-    /// The workspace of the project.
+    /// Workspace of the project.
     pub workspace: Option<String>,
     key: Option<String>,
 }

@@ -240,9 +240,9 @@ pub struct ToolCall {
 /// Tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens received.
+    /// Output tokens.
     pub output_tokens: u64,
     /// US dollars; nothing when the price is not known.
     pub cost_usd: Option<f64>,

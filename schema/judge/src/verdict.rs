@@ -83,7 +83,7 @@ pub trait Check: Send + Sync + std::fmt::Debug {
 pub struct Handover {
     /// The agent that hands over.
     pub from: String,
-    /// The agent that takes over.
+    /// Agent that takes over.
     pub to: String,
     /// The path of the contract, relative to the root of the workspace.
     pub contract: String,

@@ -15,9 +15,9 @@ use super::{GatewayScript, Health, LogForm, Run, Score, Step, When};
 /// A scripted gateway as it is played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// What happens when something is started.
+    /// A scripted run.
     pub runs: Vec<RunLines>,
-    /// The answer at `/health`.
+    /// Response of `/health`.
     pub health: Health,
     /// What the judge answers.
     pub scores: Vec<Score>,
@@ -34,7 +34,7 @@ pub struct Lines {
 pub struct RunLines {
     /// The line that it begins in; the first one is 1.
     pub number: usize,
-    /// What starts it.
+    /// Conditions that start the run.
     pub when: When,
     /// The agent that works.
     pub agent: String,

@@ -12,16 +12,16 @@ const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
 /// Every variable.
 const VARIABLES: &[Variable] = &[
     Variable { name: "run_id", docs: "The id of the run.", files: FILES },
-    Variable { name: "session_key", docs: "The session key that the run was started with.", files: FILES },
-    Variable { name: "today", docs: "The day in UTC, as `2026-05-14`.", files: FILES },
-    Variable { name: "now", docs: "The moment in UTC, as `2026-05-14T12:00:00Z`.", files: FILES },
+    Variable { name: "session_key", docs: "The session key of the run.", files: FILES },
+    Variable { name: "today", docs: "The date in UTC, such as `2026-05-14`.", files: FILES },
+    Variable { name: "now", docs: "The current time in UTC, such as `2026-05-14T12:00:00Z`.", files: FILES },
 ];
 
 /// What is filled in.
 pub const FILLING: Filling = Filling {
     word: "gateway",
-    texts: "the texts of scripted gateways",
-    docs: "Blanks around a name do not count. A name that is not one of these is an error.",
+    texts: "strings of scripted gateways",
+    docs: "Spaces around a name are ignored. An unknown name is an error.",
     allows_blanks: true,
     variables: VARIABLES,
 };

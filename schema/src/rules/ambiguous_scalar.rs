@@ -5,7 +5,6 @@ pub(crate) mod tag;
 pub(crate) mod yaml_1_1;
 
 page! {
-    /// A plain scalar that YAML 1.1 and YAML 1.2 read differently, or a string without quotes that ends at a ` #` which is
-    /// most likely part of it.
+    /// An unquoted scalar that YAML 1.1 and YAML 1.2 read differently, or an unquoted string that is cut off at ` #`.
     "ambiguous-scalar", Hint
 }

@@ -3,6 +3,6 @@ pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 
 page! {
-    /// Assertions that cannot both hold.
+    /// Assertions contradict each other, or cannot hold at all.
     "contradiction", Warning
 }

@@ -1,4 +1,4 @@
 page! {
-    /// The same key is in one mapping twice. Only one of the two has an effect.
+    /// A mapping has the same key twice. Only one of the two has an effect.
     "duplicate-key", Error
 }

@@ -1,4 +1,4 @@
 page! {
-    /// The bytes are not UTF-8, or hold a character that YAML does not allow.
+    /// The file is not valid UTF-8, or contains a character that YAML does not allow.
     "encoding", Error
 }

@@ -9,8 +9,7 @@ use crate::{
 };
 
 page! {
-    /// `SKILL.md` or `SOUL.md` of a target does not pass the structural checks that ClawSpec makes before it runs anything
-    /// of the target.
+    /// `SKILL.md` or `SOUL.md` of a target does not pass the structural checks that ClawSpec performs before a run.
     "invalid-definition", Warning
 }
 

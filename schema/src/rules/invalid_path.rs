@@ -3,6 +3,6 @@ pub(crate) mod gateway;
 pub(crate) mod kindlm;
 
 page! {
-    /// A path that is absolute, or leads out of the directory of the suite.
+    /// A path is absolute, or leads out of the directory of the suite.
     "invalid-path", Error
 }

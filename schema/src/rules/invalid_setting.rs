@@ -4,8 +4,8 @@ use crate::{
 };
 
 page! {
-    /// A setting, or a comment for speclens, that does not exist or has a wrong value. In `speclens.yaml` it is an error: no
-    /// suite runs until it is corrected, because its results could not be relied on.
+    /// A setting or a speclens comment is unknown or has an invalid value. In `speclens.yaml` it is an error: no suite
+    /// runs until it is corrected, because the results would not be reliable.
     "invalid-setting", Warning
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod kindlm;
 pub(crate) mod task_item;
 
 page! {
-    /// A value that is not one of the allowed ones.
+    /// A value is not one of the allowed values.
     "invalid-value", Error
 }
 

@@ -5,8 +5,8 @@ use crate::{
 };
 
 page! {
-    /// An assertion checks the output of the last command, and the task expects several commands. `ran` and `verify` see all
-    /// of them.
+    /// An assertion checks only the output of the last command, but the task expects several commands. Use `ran` or
+    /// `verify` to check them all.
     "last-command-only", Hint
 }
 

@@ -3,6 +3,6 @@ pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 
 page! {
-    /// A file that a spec names cannot be found.
+    /// A file that a spec names does not exist.
     "missing-file", Error
 }

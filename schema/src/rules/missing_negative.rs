@@ -16,7 +16,7 @@ use crate::{
 };
 
 page! {
-    /// No scenario of the target is tagged `negative`. ClawSpec runs nothing without one.
+    /// No scenario of the target is tagged `negative`. ClawSpec refuses to run such a target.
     "missing-negative", Warning
 }
 

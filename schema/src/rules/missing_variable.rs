@@ -12,7 +12,7 @@ pub(crate) mod gateway;
 pub(crate) mod kindlm;
 
 page! {
-    /// `{{name}}` has no value: the run breaks, or the text is used unchanged.
+    /// A template variable has no value: the run breaks, or the text is used unchanged.
     "missing-variable", Error
 }
 

@@ -2,6 +2,6 @@ pub(crate) mod clawspec;
 pub(crate) mod kindlm;
 
 page! {
-    /// An assertion that cannot be evaluated, because nothing defines what it checks.
+    /// An assertion cannot be evaluated, because its format does not define what it checks.
     "never-evaluated", Warning
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 page! {
-    /// A test without an assertion, which always passes.
+    /// A test has no assertions, so it always passes.
     "no-claims", Warning
 }
 

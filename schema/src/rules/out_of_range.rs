@@ -12,7 +12,7 @@ pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 
 page! {
-    /// A number, a length or a list outside its bounds.
+    /// A number, or the length of a string or list, is out of bounds.
     "out-of-range", Error
 }
 

@@ -9,8 +9,8 @@ use crate::{
 };
 
 page! {
-    /// A string that has the form of a key, a token or a password. Anyone who reads the file has the secret. Revoke it where it
-    /// was issued, keep the new one in the environment, and name the variable.
+    /// A string looks like a key, a token or a password. Anyone who can read the file has the secret. Revoke it, put
+    /// the new one into an environment variable, and write the variable's name.
     "pasted-secret", Warning
 }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 
 page! {
-    /// A word that a fix or a snippet left to be filled in, such as `TODO`.
+    /// A placeholder from a fix or a snippet, such as `TODO`, was not replaced.
     "placeholder", Warning
 }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// All tasks work in one directory, and several run at once. They can change each other's files.
+    /// All tasks share a directory, and several run at the same time. They can change each other's files.
     "shared-workdir", Warning
 }
 

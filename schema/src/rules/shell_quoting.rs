@@ -10,7 +10,7 @@ use crate::{
 };
 
 page! {
-    /// A value that breaks out of the shell quotes around its placeholder.
+    /// The value of a template variable breaks out of the shell quotes around it.
     "shell-quoting", Warning
 }
 

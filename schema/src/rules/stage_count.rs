@@ -6,7 +6,7 @@ use crate::{
 };
 
 page! {
-    /// The number of stages that a pipeline gives differs from the length of its list.
+    /// The number of stages in `pipeline` differs from the length of the list `stages`.
     "stage-count", Error
 }
 

@@ -4,6 +4,6 @@ pub(crate) mod compared;
 pub(crate) mod kindlm;
 
 page! {
-    /// A regular expression, or another value that is compared, that is valid, but most likely does not match what it should.
+    /// A regular expression, or another compared value, is valid but most likely does not match as intended.
     "suspicious-pattern", Warning
 }

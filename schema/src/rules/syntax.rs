@@ -1,6 +1,6 @@
 pub(crate) mod clawspec;
 
 page! {
-    /// The text is not valid YAML at this place. The text around it is still read, so the other tests keep working.
+    /// The text is not valid YAML here. The rest of the file is still read, so other tests keep working.
     "syntax", Error
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 page! {
-    /// A contract whose target is not the directory that it is in.
+    /// The target of a contract is not the directory that contains the contract.
     "target-mismatch", Warning
 }
 

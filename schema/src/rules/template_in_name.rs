@@ -7,7 +7,7 @@ use crate::{
 };
 
 page! {
-    /// A template in the name of a scenario. ClawSpec does not find the scenario again once its name is filled in.
+    /// The name of a scenario contains a template variable. ClawSpec cannot find the scenario by its expanded name.
     "template-in-name", Error
 }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 page! {
-    /// A task has fewer turns than its difficulty, or looking for help, requires.
+    /// A task allows too few turns for its difficulty or for looking up help.
     "too-few-turns", Hint
 }
 

@@ -8,7 +8,7 @@ use crate::{
 pub(crate) mod cli_bench;
 
 page! {
-    /// Nesting, aliases or size beyond what is read. The rest of the file is not checked.
+    /// Nesting, aliases or size exceed the limits. The rest of the file is not checked.
     "too-large", Error
 }
 

@@ -1,4 +1,4 @@
 page! {
-    /// `*name` without `&name` before it.
+    /// An alias `*name` without an anchor `&name` before it.
     "unknown-alias", Error
 }

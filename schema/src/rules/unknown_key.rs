@@ -27,8 +27,9 @@ pub(crate) mod cli_bench;
 mod other_name;
 
 page! {
-    /// A key that the format does not have. The tool of the format ignores it. Inside `expect` or an assertion, what it should
-    /// check is not checked, so it is an error there: the suite does not run until the key is corrected or removed.
+    /// A key that the format does not have. The format's tool ignores it. In `expect` or an assertion, an ignored key
+    /// means that something is not checked, so it is an error there: the suite does not run until the key is corrected
+    /// or removed.
     "unknown-key", Warning
 }
 

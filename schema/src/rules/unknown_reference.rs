@@ -5,8 +5,8 @@ pub(crate) mod kindlm;
 pub(crate) mod script;
 
 page! {
-    /// A name that nothing in the file defines. In ClawSpec files also the name of an agent that differs by a typo from one
-    /// of the workspace, which has a directory with `SOUL.md`. Other unknown agents may be defined elsewhere, and are not
-    /// reported.
+    /// A name that the file does not define. In ClawSpec files, also the name of an agent that looks like a typo for an
+    /// agent of the workspace (a directory with `SOUL.md`). Other unknown agents are not reported, because they may be
+    /// defined elsewhere.
     "unknown-reference", Error
 }

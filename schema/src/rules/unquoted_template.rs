@@ -6,7 +6,7 @@ use crate::{
 };
 
 page! {
-    /// A string that begins with `{{` without quotes. YAML reads it as a mapping.
+    /// An unquoted string that begins with `{{`. YAML reads it as a mapping.
     "unquoted-template", Error
 }
 

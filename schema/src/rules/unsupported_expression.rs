@@ -9,7 +9,7 @@ use crate::{
 };
 
 page! {
-    /// A condition on the run of a pipeline that ClawSpec does not know. The run breaks.
+    /// A health check of a pipeline that ClawSpec does not support. The run breaks.
     "unsupported-expression", Error
 }
 

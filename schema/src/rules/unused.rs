@@ -1,6 +1,6 @@
 pub(crate) mod kindlm;
 
 page! {
-    /// Something is defined and never used, or a comment allows a problem that is not there.
+    /// Something is defined but never used, or a comment silences a problem that does not exist.
     "unused", Hint
 }

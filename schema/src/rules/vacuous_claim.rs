@@ -3,6 +3,6 @@ pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 
 page! {
-    /// An assertion that cannot fail: an empty list, an empty string, a bound without effect.
+    /// An assertion cannot fail: an empty list, an empty string, a bound without effect.
     "vacuous-claim", Warning
 }

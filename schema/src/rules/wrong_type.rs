@@ -15,7 +15,7 @@ pub(crate) mod cli_bench;
 pub(crate) mod glued;
 
 page! {
-    /// A value of another type than the one expected.
+    /// A value has the wrong type.
     "wrong-type", Error
 }
 

@@ -27,7 +27,7 @@ pub struct Line<T> {
 pub struct Lines {
     /// The turns of each test.
     pub tasks: BTreeMap<String, Vec<Line<Turn>>>,
-    /// The turns of the tests that `tasks` does not have. `None`: they break.
+    /// Turns of all tests that `tasks` does not list. `None`: they break.
     pub default: Option<Vec<Line<Turn>>>,
     /// Answers to questions that offer no tools.
     pub answers: Vec<Line<Answer>>,

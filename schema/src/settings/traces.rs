@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the traces of runs come from, beside the Opik of `clawspec.yaml`.
+/// Sources of traces in addition to Opik in `clawspec.yaml`.
 ///
 /// ```yaml
 /// clawspec:
@@ -11,23 +11,23 @@ use serde::{Deserialize, Serialize};
 ///     port: 4318
 /// ```
 ///
-/// Without any of them, and without Opik, assertions about traces are skipped.
+/// Without any of these, and without Opik, assertions about traces are skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceSources {
-    /// The port of this machine where a run receives OpenTelemetry traces, records and metrics over HTTP.
+    /// Local port where a run receives OpenTelemetry traces, logs and metrics over HTTP.
     ///
-    /// It is open for the time of a run, at `127.0.0.1` only. Set the exporter of the gateway to `http://127.0.0.1:PORT`; programs
-    /// that a run starts are told in `OTEL_EXPORTER_OTLP_ENDPOINT`. With 0 the run takes a free port, which only those programs
-    /// learn about.
+    /// The port is open on `127.0.0.1` during a run. Set the gateway's exporter to `http://127.0.0.1:PORT`; programs
+    /// started by a run get the address in `OTEL_EXPORTER_OTLP_ENDPOINT`. With 0, the run uses a free port, which only
+    /// those programs know.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 65535), extend("examples" = [4318]))]
     pub port: Option<u16>,
-    /// Files of traces, and patterns of such files.
+    /// Trace files, and patterns of trace files.
     ///
-    /// They hold OTLP/JSON as collectors and exporters write it, or spans of Opik.
+    /// Files with OTLP/JSON as written by collectors and exporters, or with Opik spans.
     ///
-    /// They are relative to this file.
+    /// Paths are relative to this file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }, "examples" = [["traces/*.jsonl"]]))]
     pub files: Vec<String>,

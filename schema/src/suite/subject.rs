@@ -56,8 +56,7 @@ const MAX_PROGRAM: usize = 24;
 pub struct AgentProgram<'i> {
     /// The shell command that starts it.
     pub command: &'i str,
-    /// Whether somebody vouches that it runs every command through the shell that records: then what is not recorded did not
-    /// run.
+    /// Whether somebody vouches that it runs every command through the shell that records: then what is not recorded did not run.
     pub is_complete: bool,
 }
 

@@ -56,13 +56,13 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Run the scenarios of a target several times, and store what the runs take
+    /// Run the scenarios of a target several times and store their metrics
     Capture(capture::Args),
-    /// Show what is stored of a target
+    /// Show the stored baseline of a target
     Show(show::Args),
-    /// Compare the last recorded run of each scenario with what is stored; run nothing
+    /// Compare the last recorded run of each scenario with the baseline, without running anything
     Compare(compare::Args),
-    /// Remove what is stored of a target
+    /// Remove the stored baseline of a target
     Reset(reset::Args),
 }
 
@@ -112,7 +112,7 @@ impl Store {
         let mut problems = faults::problems(&document);
         problems.extend(validate::validate(&document, SpecFile::CLAWSPEC_BASELINES));
         if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-            bail!("{name}: {}; correct it, or remove the file: `speclens check {name}` has the place", error.message);
+            bail!("{name}: {}; correct it or remove the file (`speclens check {name}` shows the place)", error.message);
         }
         let value = document.root().and_then(|root| root.to_value().ok()).unwrap_or_default();
         let baselines = serde_json::from_value(value).with_context(|| format!("cannot read {name}"))?;
@@ -137,7 +137,7 @@ fn contract_of(target: &str) -> anyhow::Result<PathBuf> {
         places.iter().flat_map(|place| ["tests/scenarios.yaml", "scenarios.yaml"].map(|it| place.join(it)));
     contracts.find(|contract| contract.is_file()).ok_or_else(|| {
         anyhow!(
-            "no scenario contract of `{target}`: name the directory that holds `tests/scenarios.yaml`, or the contract"
+            "no scenario contract found for `{target}`: name the contract, or the directory with `tests/scenarios.yaml`"
         )
     })
 }
@@ -151,7 +151,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
     let name = shown(contract);
     let loaded = suites.into_iter().next().ok_or_else(|| anyhow!("{name} is not a suite"))?;
     ensure!(loaded.report.suite.dialect == Dialect::CLAWSPEC, "{name} is not a ClawSpec contract");
-    ensure!(!loaded.report.is_refused(), "{name} has errors: `speclens check {name}` has them");
+    ensure!(!loaded.report.is_refused(), "{name} has errors; run `speclens check {name}`");
     Ok(loaded)
 }
 
@@ -160,7 +160,7 @@ fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, 
     if let Some(unknown) = names.iter().find(|name| !suite.cases.iter().any(|case| case.name == **name)) {
         let near = nearest(unknown, suite.cases.iter().map(|case| case.name.as_str()));
         let near = near.map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
-        bail!("there is no scenario `{unknown}`{near}");
+        bail!("unknown scenario `{unknown}`{near}");
     }
     let is_chosen = |case: &&Arc<Case>| names.is_empty() || names.contains(&case.name);
     Ok(suite.cases.iter().enumerate().filter(|(_, case)| is_chosen(case)).collect())
@@ -187,7 +187,7 @@ fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&s
     };
     job::prepare(order).map_err(|refusal| match refusal {
         Refusal::Settings(file) => anyhow!("{}", job::settings_sentence(&file)),
-        Refusal::Suite => anyhow!("the contract has errors: `speclens check` has them"),
+        Refusal::Suite => anyhow!("the contract has errors; run `speclens check`"),
         Refusal::Untrusted(directory) => anyhow!("{} is not trusted", directory.display()),
     })
 }

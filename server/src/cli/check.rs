@@ -11,23 +11,23 @@ use super::{INVALID, PASSED, discover::Wanted, fix, levels, load, output};
 /// The options of `speclens check`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites, or directories to search
+    /// Suites or directories to search
     paths: Vec<PathBuf>,
-    /// How to print what is found
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
     levels: levels::LevelArgs,
-    /// The least severe problems to print
+    /// Lowest severity to print
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = Least::Warning)]
     level: Least,
-    /// Print each problem with its lines, however many files have problems
+    /// Print every problem with its source lines, even if many files have problems
     #[arg(long)]
     verbose: bool,
-    /// Apply the safe fixes, and report the problems that are left
+    /// Apply safe fixes, then report the remaining problems
     #[arg(long)]
     fix: bool,
-    /// Print what `--fix` would change as a unified diff, and change nothing
+    /// Print the changes of `--fix` as a unified diff without applying them
     #[arg(long, conflicts_with = "format")]
     diff: bool,
 }
@@ -35,9 +35,9 @@ pub(super) struct Args {
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Text with the lines of each problem; a summary where many files have problems
+    /// Text with the source lines of each problem; a summary if many files have problems
     Human,
-    /// One line for each problem: `path:line:column: severity[code]: message`
+    /// One line per problem: `path:line:column: severity[code]: message`
     Concise,
     /// The JSON report
     Json,
@@ -54,7 +54,7 @@ enum Least {
     Error,
     /// Errors and warnings
     Warning,
-    /// Notes, too
+    /// Errors, warnings and notes
     Information,
     /// Everything
     Hint,

@@ -33,10 +33,10 @@ enum Format {
 /// The options of `speclens coverage`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The ledger, instead of the one that `clawspec.yaml` names
+    /// Ledger to use instead of the one in `clawspec.yaml`
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -84,7 +84,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         }
     };
     let name = shown(&path);
-    ensure!(path.is_file(), "there is no ledger {name}: write one, or name another with `--ledger FILE`");
+    ensure!(path.is_file(), "the ledger {name} does not exist: create it, or name another one with `--ledger FILE`");
     let (text, unreadable) = read_text(&path);
     if let Some(problem) = unreadable {
         bail!("{name}: {}", problem.message);
@@ -95,7 +95,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let errors: Vec<_> = problems.filter(|problem| problem.severity == Severity::Error).collect();
     if let Some(first) = errors.first() {
         let line = line_of(&document, first.range.start);
-        bail!("{name}:{line}: {}; `speclens check {name}` has all that is wrong with it", first.message);
+        bail!("{name}:{line}: {}; run `speclens check {name}` for all problems", first.message);
     }
     let (root, place) = placed(&path)?;
     let coverage = Coverage::of(&document, &DiskFiles::new(&root, &place));

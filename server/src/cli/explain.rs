@@ -21,7 +21,7 @@ use super::{PASSED, output};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A kind of problem (`unknown-key`), a result of a run (`CONTAINS_FAILED`, `stale`), a field (`argsMatch`), or a path
-    /// of fields (`expect.output`); without it, everything that can be explained is listed
+    /// of fields (`expect.output`); lists all names if omitted
     name: Option<String>,
 }
 

@@ -116,7 +116,7 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
                 outcome.fixed.push((source.path.clone(), cured.applied.into_iter().map(shown).collect()));
             }
             Err(error) => {
-                output::complain(&error.context(format!("{} stays as it is", source.path)));
+                output::complain(&error.context(format!("{} was not changed", source.path)));
                 outcome.failed.push(source.path.clone());
             }
         }
@@ -165,7 +165,7 @@ pub(super) fn summary(outcome: &Outcome) -> String {
         more => format!("{} could not be written", plural(more.len(), "file")),
     };
     match (count, failed.is_empty()) {
-        (0, true) => "there was no safe fix to apply".to_owned(),
+        (0, true) => "no safe fix to apply".to_owned(),
         (0, false) => format!("nothing was fixed: {failed}"),
         (_, true) => format!("fixed {} in {}", plural(count, "problem"), plural(files, "file")),
         (_, false) => format!("fixed {} in {}; {failed}", plural(count, "problem"), plural(files, "file")),
@@ -195,7 +195,7 @@ fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn ensure_unchanged(path: &Path, before: &str) -> anyhow::Result<()> {
     let now = fs::read(path).context("cannot read the file again")?;
-    ensure!(now == before.as_bytes(), "the file changed meanwhile: run the command again");
+    ensure!(now == before.as_bytes(), "the file has changed since it was read: run the command again");
     Ok(())
 }
 
@@ -217,9 +217,9 @@ fn write_draft(draft: &Path, text: &str, permissions: fs::Permissions) -> anyhow
     };
     write().map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            anyhow!("its directory takes no new file, which replacing it needs: {error}; make the directory writable")
+            anyhow!("cannot create a file in its directory, which is needed to replace it: {error}; make the directory writable")
         }
-        _ => anyhow::Error::from(error).context("cannot write the new text beside the file"),
+        _ => anyhow::Error::from(error).context("cannot write the new text next to the file"),
     })
 }
 
@@ -235,7 +235,7 @@ mod tests {
         let path = directory.path().join("kindlm.yaml");
         fs::write(&path, "new").expect("a file");
         let error = rewrite(&path, "old", "fixed").expect_err("the text is another one").to_string();
-        assert!(error.contains("changed meanwhile"), "{error}");
+        assert!(error.contains("has changed since"), "{error}");
         assert_eq!(fs::read_to_string(&path).expect("the file"), "new");
         rewrite(&path, "new", "fixed").expect("the text is the same");
         assert_eq!(fs::read_to_string(&path).expect("the file"), "fixed");

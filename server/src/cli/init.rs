@@ -14,7 +14,7 @@ use super::{PASSED, output};
 /// The options of `speclens init`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The format of the suite
+    /// Format of the suite
     #[arg(value_enum)]
     dialect: Dialect,
 }
@@ -23,9 +23,9 @@ pub(super) struct Args {
 enum Dialect {
     /// KindLM: `kindlm.yaml`
     Kindlm,
-    /// cli-bench: `cli-bench.yaml`, a file of tasks, and a script that plays a model
+    /// cli-bench: `cli-bench.yaml`, a task file, and a scripted model
     CliBench,
-    /// ClawSpec: `clawspec.yaml`, a skill with its contract, and a script that plays the gateway
+    /// ClawSpec: `clawspec.yaml`, a skill with its contract, and a scripted gateway
     Clawspec,
 }
 
@@ -60,25 +60,25 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let files = args.dialect.files();
     // All of them or none: half a suite is of no use.
     if let Some((path, _)) = files.iter().find(|(path, _)| Path::new(path).symlink_metadata().is_ok()) {
-        bail!("{path} exists already and stays as it is; nothing was written: move it away first");
+        bail!("{path} already exists, so nothing was written: move it away first");
     }
     for (path, text) in files {
         create(Path::new(path), text)?;
     }
     let written: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
-    output::print(&format!("wrote {}: try `speclens check` and `speclens run`\n", written.join(", ")))?;
+    output::print(&format!("wrote {}; try `speclens check` and `speclens run`\n", written.join(", ")))?;
     Ok(PASSED)
 }
 
 /// Writes a file that does not exist yet.
 fn create(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the directory {}", folder.display()))?;
     }
     match fs::File::create_new(path) {
         Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display())),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            bail!("{} exists already and stays as it is; move it away first", path.display())
+            bail!("{} already exists and was not changed: move it away first", path.display())
         }
         Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
     }

@@ -13,13 +13,13 @@ const WARNINGS: &str = "warnings";
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct LevelArgs {
-    /// Count problems of this kind as errors; `warnings` means all warnings (repeatable)
+    /// Treat problems with this code as errors; `warnings` means all warnings (repeatable)
     #[arg(long, value_name = "CODE|warnings", value_delimiter = ',', value_parser = denied)]
     deny: Vec<Denied>,
-    /// Count problems of this kind as warnings (repeatable)
+    /// Treat problems with this code as warnings (repeatable)
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code)]
     warn: Vec<Code>,
-    /// Do not report problems of this kind (repeatable)
+    /// Do not report problems with this code (repeatable)
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code)]
     allow: Vec<Code>,
 }
@@ -45,8 +45,8 @@ fn code(word: &str) -> Result<Code, String> {
     Code::parse(word).ok_or_else(|| {
         let names = Code::ALL.iter().map(|code| code.as_str());
         match words::nearest(word, names.chain([WARNINGS])) {
-            Some(near) => format!("there is no such code; did you mean `{near}`?"),
-            None => "there is no such code; `speclens explain` lists them".to_owned(),
+            Some(near) => format!("unknown code; did you mean `{near}`?"),
+            None => "unknown code; `speclens explain` lists all codes".to_owned(),
         }
     })
 }
@@ -65,11 +65,11 @@ impl LevelArgs {
             let name = code.as_str();
             ensure!(
                 levels.iter().all(|(other, there)| other != code || there == level),
-                "`{name}` is in two of `--deny`, `--warn` and `--allow`: keep one"
+                "`{name}` is given to more than one of `--deny`, `--warn` and `--allow`: keep one"
             );
             ensure!(
                 *level == Level::Error || !code.is_always_an_error(),
-                "`{name}` is always an error: what cannot be read cannot be judged"
+                "the severity of `{name}` cannot be changed: a file that cannot be read cannot be judged"
             );
         }
         Ok(Levels { levels, deny_warnings: self.deny.contains(&Denied::Warnings) })

@@ -18,11 +18,11 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List recordings with their age, their size, and whether they are of what the tests do now
+    /// List recordings with their age, size and state
     List(list::Args),
-    /// Show what was recorded of a test, secrets masked
+    /// Show the recordings of a test, with secrets masked
     Show(show::Args),
-    /// Remove recordings beyond the limits of `speclens.yaml`, or those that options choose
+    /// Remove recordings that exceed the limits of `speclens.yaml`, or those selected by options
     #[command(after_help = prune::AFTER_HELP)]
     Prune(prune::Args),
 }

@@ -37,58 +37,58 @@ mod targets;
 /// The options of `speclens run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites, or directories to search
+    /// Suites or directories to search
     paths: Vec<PathBuf>,
     #[command(flatten)]
     select: select::Selection,
-    /// Only tests whose last recorded run did not pass, or is stale
+    /// Run only tests whose last recorded run did not pass or is stale
     #[arg(long)]
     failed: bool,
-    /// How many attempts run at once, instead of what the suite says
+    /// Number of attempts that run at the same time; overrides the suite
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// How often each test is attempted, unless the test says so itself
+    /// Number of attempts per test, for tests without `repeat`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: Option<u32>,
-    /// How long one attempt may take, instead of what the suite says
+    /// Time limit of one attempt in seconds; overrides the suite
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     timeout: Option<u64>,
-    /// The address of the gateway that starts skills, instead of what `clawspec.yaml` and the environment say
+    /// Address of the gateway that starts skills; overrides `clawspec.yaml` and the environment
     #[arg(long, value_name = "URL")]
     gateway: Option<String>,
-    /// A model that does the tasks, instead of those that the suite names (repeatable)
+    /// Model that attempts the tasks; replaces the models of the suite (repeatable)
     #[arg(long = "model", value_name = "ID")]
     models: Vec<String>,
-    /// How models learn about the program of a cli-bench suite, instead of what the suite says (repeatable)
+    /// Help that models get about the program of a cli-bench suite; replaces the modes of the suite (repeatable)
     #[arg(long = "help-mode", value_name = "MODE", value_parser = help_mode)]
     help_modes: Vec<HelpMode>,
-    /// Judge what is recorded; run nothing
+    /// Judge recordings without running anything
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
     recorded: bool,
-    /// With `--recorded`: ask the judges that have not been asked about what is recorded; run no command
+    /// With `--recorded`: ask judges about recordings that they have not judged yet
     #[arg(long, requires = "recorded")]
     ask: bool,
-    /// Judge what ClawSpec targets have left by now; start nothing, and record nothing
+    /// Judge the current state of ClawSpec targets without starting or recording anything
     #[arg(long, conflicts_with_all = ["recorded", "dry_run", "failed", "keep_workdir"])]
     judge_only: bool,
-    /// The run whose traces are judged with `--judge-only`, and by handoff contracts; that of the newest recording when it is left out
+    /// Run to judge with `--judge-only` and in handoff contracts; defaults to the newest recorded run
     #[arg(long, value_name = "ID", conflicts_with = "recorded")]
     run_id: Option<String>,
-    /// Say what would run, and check the preconditions of ClawSpec scenarios; run nothing
+    /// Show what would run and check the preconditions of ClawSpec scenarios, without running anything
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     levels: levels::LevelArgs,
-    /// Start no further test after one has failed
+    /// Start no more tests after the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// Keep the temporary directories of tasks, and say where they are
+    /// Keep the temporary directories of tasks and print their paths
     #[arg(long, conflicts_with_all = ["recorded", "dry_run"])]
     keep_workdir: bool,
-    /// A report, and the file that it goes to instead of standard output; for `clawspec` the directory (repeatable)
+    /// Report to write, to standard output or to a file; `clawspec` takes a directory (repeatable)
     #[arg(long = "report", value_name = "human|json|junit|sarif|github|clawspec[=FILE]")]
     reports: Vec<ReportTarget>,
-    /// An option: `report.evidence=true` puts what was observed into the JSON report
+    /// Set an option: `report.evidence=true` adds the evidence to the JSON report
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
 }
@@ -113,8 +113,7 @@ fn seconds(text: &str) -> Result<u64, String> {
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     ensure!(
         !args.dry_run || args.reports.is_empty(),
-        "`--dry-run` runs nothing, so there is nothing to report: leave out `--report`; `speclens list --format json` \
-         lists the tests for programs"
+        "`--report` has no effect with `--dry-run`: remove one of them; `speclens list --format json` lists the tests as JSON"
     );
     let targets = targets::targets(&args.reports)?;
     let content = content(&args.settings)?;
@@ -151,7 +150,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
     ensure!(
         !args.judge_only || described.iter().any(dry::Chosen::has_triggers),
-        "`--judge-only` selects nothing: no chosen test is a scenario, a handoff or a pipeline of ClawSpec"
+        "`--judge-only` applies only to ClawSpec scenarios, handoffs and pipelines, and none is selected"
     );
     if args.dry_run {
         let checked: Vec<_> = described.iter().map(|chosen| runtime.block_on(chosen.checked(cancel.clone()))).collect();
@@ -291,8 +290,8 @@ fn content(settings: &[String]) -> anyhow::Result<json::Content> {
         match select::setting(text)? {
             ("report.evidence", "true") => content.evidence = true,
             ("report.evidence", "false") => content.evidence = false,
-            ("report.evidence", other) => bail!("`report.evidence` is `true` or `false`, not `{other}`"),
-            (key, _) => bail!("`--set {key}`: there is no such option; there is `report.evidence`"),
+            ("report.evidence", other) => bail!("expected `true` or `false` for `report.evidence`, found `{other}`"),
+            (key, _) => bail!("unknown option `{key}` for `--set`; the only option is `report.evidence`"),
         }
     }
     Ok(content)

@@ -12,7 +12,7 @@ const REPORT: &str = "report";
 /// The options of `speclens schema`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The kind of file; without it, the kinds are listed
+    /// Kind of file; lists the kinds if omitted
     kind: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         Some(REPORT) => json::schema_text(),
         Some(kind) => match SpecFile::parse(kind) {
             Some(file) => file.schema_text(),
-            None => bail!("there is no schema of `{kind}`; the kinds are:\n{}", kinds().trim_end()),
+            None => bail!("unknown kind of file `{kind}`; the kinds are:\n{}", kinds().trim_end()),
         },
     };
     output::print(&text)?;

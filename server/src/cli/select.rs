@@ -11,10 +11,10 @@ use super::{load::Loaded, output};
 /// The options that choose tests. Those of different kinds must all agree.
 #[derive(Debug, clap::Args)]
 pub(super) struct Selection {
-    /// Only tests with this name, or whose name matches this glob (repeatable: any of them)
+    /// Select tests by name or glob (repeatable: any of them)
     #[arg(long = "test", visible_alias = "scenario", value_name = "NAME|GLOB")]
     tests: Vec<String>,
-    /// Only tests with this tag (repeatable: any of them; `a,b`: with all of these)
+    /// Select tests by tag (repeatable: any of them; `a,b`: all of these)
     #[arg(long = "tag", visible_alias = "tags", value_name = "TAG")]
     tags: Vec<String>,
 }
@@ -60,10 +60,7 @@ impl Selection {
         // A suite with errors may have tests that cannot be seen: it is refused with its own reasons.
         let is_refused = suites.iter().any(|loaded| loaded.report.is_refused());
         ensure!(is_refused, "no test matches {}", self.words(suites));
-        output::remark(&format!(
-            "no test matches {}, as far as the suites can be read: the errors below come first",
-            self.words(suites)
-        ));
+        output::remark(&format!("no readable test matches {}: correct the errors below first", self.words(suites)));
         Ok(chosen)
     }
 

@@ -33,24 +33,24 @@ use crate::{signals, threads};
 /// The options of `speclens trace`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites, or directories to search
+    /// Suites or directories to search
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     select: select::Selection,
-    /// A file of spans: OTLP/JSON, or spans of Opik (repeatable)
+    /// File with spans, in OTLP/JSON or as exported by Opik (repeatable)
     #[arg(long, value_name = "FILE", required_unless_present = "listen")]
     from: Vec<PathBuf>,
-    /// Wait for spans that are sent over OTLP/HTTP to this machine
+    /// Receive spans over OTLP/HTTP
     #[arg(long, conflicts_with = "from")]
     listen: bool,
-    /// With `--listen`: the port, instead of what the suite says, or 4318; 0 for a free one
+    /// With `--listen`: port, instead of the suite's or 4318; 0 selects a free one
     #[arg(long, value_name = "PORT", requires = "listen")]
     port: Option<u16>,
-    /// With `--listen`: a command that sends the spans; it is told where to in OTEL_EXPORTER_OTLP_ENDPOINT
+    /// With `--listen`: command that sends the spans, to the address in OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(long, value_name = "CMD", requires = "listen")]
     command: Option<String>,
-    /// With `--listen`: how many milliseconds to wait for the first span, instead of what the suite says, or 30000
+    /// With `--listen`: milliseconds to wait for the first span, instead of the suite's or 30000
     #[arg(long, value_name = "MS", requires = "listen", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     timeout: Option<u64>,
     #[command(flatten)]
@@ -78,14 +78,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     for loaded in &mut suites {
         let path = loaded.directory.join(&loaded.place);
         let Some(traced) = loaded.report.suite.judged_by_trace() else {
-            bail!("{}: cli-bench has no assertions about traces; name a KindLM or ClawSpec suite", path.display());
+            bail!("{}: cli-bench has no trace assertions; name a KindLM or ClawSpec suite", path.display());
         };
         loaded.report.suite = Arc::new(traced);
     }
     let has_claims = suites.iter().any(|loaded| !loaded.report.suite.cases.is_empty() || loaded.report.is_refused());
     ensure!(
         has_claims,
-        "no assertion about a trace in these suites; name a suite with `trace` (KindLM) or with assertions such as `no_span_errors` (ClawSpec)"
+        "these suites have no trace assertions; name a suite with `trace` (KindLM) or assertions such as `no_span_errors` (ClawSpec)"
     );
     let chosen = args.select.cases(&suites)?;
     let observed = if args.listen { listen(args, &suites)? } else { Some(stored(&args.from)?) };
@@ -141,7 +141,7 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
     let runtime = threads::runtime()?;
     let directory = suites.first().map(|loaded| loaded.directory.clone()).unwrap_or_default();
     let received = runtime.block_on(async {
-        let address = traces.open().context("nobody listens")?.map_err(anyhow::Error::msg)?;
+        let address = traces.open().context("the listener is gone")?.map_err(anyhow::Error::msg)?;
         output::remark(&format!("listening at http://{address}"));
         let mut child = match &args.command {
             Some(command) => Some(start(command, address, &directory)?),

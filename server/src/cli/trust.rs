@@ -7,13 +7,13 @@ use super::{PASSED, output};
 /// The options of `speclens trust`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The directory; everything below it is trusted too
+    /// Directory to trust, with everything below it
     #[arg(required_unless_present_any = ["list", "remove"])]
     directory: Option<PathBuf>,
-    /// List the directories that are trusted
+    /// List trusted directories
     #[arg(long, conflicts_with_all = ["directory", "remove"])]
     list: bool,
-    /// No longer trust this directory
+    /// Stop trusting this directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "directory")]
     remove: Option<PathBuf>,
 }
@@ -21,11 +21,11 @@ pub(super) struct Args {
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match (&args.directory, &args.remove) {
         (Some(directory), _) => {
-            format!("trusted: editors may run the suites in {}\n", crate::trust::trust(directory)?.display())
+            format!("editors may now run the suites in {}\n", crate::trust::trust(directory)?.display())
         }
         (None, Some(directory)) => {
             let removed = crate::trust::remove(directory)?;
-            format!("removed: editors ask again before they run the suites in {}\n", removed.display())
+            format!("editors will ask again before they run the suites in {}\n", removed.display())
         }
         (None, None) => {
             let trusted = crate::trust::list()?;

@@ -100,7 +100,7 @@ fn any_run() -> Context {
     Context { templates: Some(templates), ..Context::default() }
 }
 
-/// What a model costs.
+/// Price of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Known {
     /// Nothing: no provider is asked.

@@ -59,7 +59,7 @@ impl Bound {
         }
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     pub fn plus(self, other: Bound) -> Bound {
         Bound {
             requests: self.requests + other.requests,

@@ -65,7 +65,7 @@ impl Loopback {
         Loopback { host, seen, asked, gone }
     }
 
-    /// One that has gone: nobody listens there any more.
+    /// An address where no server listens any more.
     pub(crate) async fn gone() -> Loopback {
         let mut server = Loopback::start(Vec::new()).await;
         // The listener is dropped at the end of this statement.

@@ -98,9 +98,9 @@ struct ToolCallEntry {
 /// Tokens and money.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct UsageEntry {
-    /// Tokens sent.
+    /// Input tokens.
     input_tokens: u64,
-    /// Tokens received.
+    /// Output tokens.
     output_tokens: u64,
     /// US dollars, when the price is known.
     cost_usd: Option<f64>,

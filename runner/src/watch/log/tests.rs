@@ -56,7 +56,7 @@ fn identity(run: &str) -> Identity {
     Identity { run_id: Some(run.to_owned()), ..Identity::default() }
 }
 
-/// A call of a tool.
+/// A tool call.
 fn call(run: &str, tool: &str) -> String {
     format!("t run_id={run} tool={tool} agent=a\n")
 }

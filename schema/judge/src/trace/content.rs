@@ -18,7 +18,7 @@ pub struct Said {
     pub calls: Vec<ToolUse>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
     /// Its id. `None`: not told.

@@ -194,7 +194,7 @@ impl JsonSchema for Assertion {
             }));
         }
         let schema = json!({
-            "description": "An assertion about a run: its `type`, and the keys of that type.",
+            "description": "An assertion about a run: a mapping with `type` and the keys of that type.",
             "type": "object",
             "x-claims": true,
             "required": ["type"],

@@ -20,58 +20,58 @@ use crate::{dialect::ScalarRules, document::Document, files::Files, shape::scala
 ///       duration_ms: { p50: 1800.5, p95: 3200, min: 1200, max: 4100, stddev: 410.2 }
 /// ```
 ///
-/// `speclens baseline capture` writes the file; a scenario's `regression` compares with it.
+/// `speclens baseline capture` writes this file; `regression` of a scenario compares with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Baselines {
-    /// The version of the format: the text `"1.0"`, in quotes.
+    /// Version of the format: the string `"1.0"`, in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
-    /// The baselines, by the name of the scenario.
+    /// Baselines by scenario name.
     #[serde(default)]
     #[schemars(extend("x-refers" = "scenarios"))]
     pub baselines: BTreeMap<String, Baseline>,
 }
 
-/// What the runs of one scenario took and cost.
+/// Baseline of one scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Baseline {
-    /// When it was captured, as ISO 8601 text in quotes.
+    /// Time of capture, as an ISO 8601 string in quotes.
     #[schemars(extend("examples" = ["2026-05-01T00:00:00Z"]))]
     pub captured_at: Name,
-    /// From how many runs. Capturing needs at least five.
+    /// Number of runs. A baseline needs at least five.
     #[schemars(range(min = 1), extend("examples" = [20]))]
     pub runs: u64,
-    /// What was measured.
+    /// Measured metrics.
     #[serde(default)]
     pub metrics: Metrics,
 }
 
-/// What was measured of the runs.
+/// Measured metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Metrics {
-    /// Milliseconds from start to end.
+    /// Duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Distribution>,
-    /// Tokens, sent and received.
+    /// Input and output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<Distribution>,
-    /// Tokens sent.
+    /// Input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<Distribution>,
-    /// Tokens received.
+    /// Output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<Distribution>,
     /// US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<Distribution>,
-    /// Questions to models.
+    /// Model calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub llm_call_count: Option<Distribution>,
-    /// Calls of tools.
+    /// Tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_invocation_count: Option<Distribution>,
     /// Delegations to other agents.
@@ -79,20 +79,20 @@ pub struct Metrics {
     pub subagent_delegation_count: Option<Distribution>,
 }
 
-/// How a measure is spread over the runs.
+/// Distribution of a metric over the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Distribution {
     /// The median.
     pub p50: f64,
-    /// The value that 95 of 100 runs stay below.
+    /// The 95th percentile.
     pub p95: f64,
-    /// The least value.
+    /// Smallest value.
     pub min: f64,
-    /// The greatest value.
+    /// Largest value.
     pub max: f64,
-    /// The standard deviation of the sample; 0 for one run.
+    /// Standard deviation of the sample; 0 for a single run.
     pub stddev: f64,
 }
 

@@ -125,7 +125,7 @@ impl Scope {
 /// An assertion in its place.
 #[derive(Clone, Debug)]
 pub struct AssertionClaim<T> {
-    /// What is written.
+    /// Content to write.
     pub assertion: T,
     /// Where it stands.
     pub scope: Arc<Scope>,
@@ -399,8 +399,8 @@ impl<'e> Seen<'e> {
         Ok((pattern, Fresh { files, cut: answer.cut }))
     }
 
-    /// The files that were there before the run began, where only those count that were written since. Times count in
-    /// seconds there, so a file of the run before may be as new.
+    /// The files that were there before the run began, where only those count that were written since.
+    /// Times count in seconds there, so a file of the run before may be as new.
     fn left_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
         let templates = self.evidence.context.templates.as_ref();
         let started = templates.and_then(|templates| templates.before.get("run_started_at"));

@@ -20,77 +20,78 @@ use crate::words::{FilePath, Url};
 ///   opik: { project_name: demo }
 /// ```
 ///
-/// The nearest file upwards counts; several are not merged. Variables of the environment win over the file. ClawSpec
-/// ignores unknown keys.
+/// The nearest file in a parent directory applies; files are not merged. Environment variables override the file.
+/// ClawSpec ignores unknown keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Config {
-    /// Where the gateway is. `CLAWSPEC_GATEWAY_BASE_URL` wins over it.
+    /// Address of the gateway. `CLAWSPEC_GATEWAY_BASE_URL` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "http://127.0.0.1:18789"))]
     pub gateway_base_url: Option<Url>,
-    /// The place at the gateway that starts a skill. `CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT` wins over it.
+    /// Path of the webhook that starts a skill. `CLAWSPEC_GATEWAY_WEBHOOK_ENDPOINT` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "/webhook/mcp-skill-invoke"))]
     pub gateway_webhook_endpoint: Option<String>,
-    /// The token that starting a skill needs.
+    /// Token for the webhook.
     ///
-    /// It is better left to the environment: `CLAWSPEC_GATEWAY_AUTH_TOKEN`, `HOOKS_TOKEN` or `OPENCLAW_HOOKS_TOKEN`, which win over it.
+    /// Set it in the environment instead: `CLAWSPEC_GATEWAY_AUTH_TOKEN`, `HOOKS_TOKEN` or `OPENCLAW_HOOKS_TOKEN`, which
+    /// override this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub gateway_auth_token: Option<String>,
-    /// The directory that reports are written to. `CLAWSPEC_REPORT_DIR` wins over it.
+    /// Directory for reports. `CLAWSPEC_REPORT_DIR` overrides it.
     ///
-    /// `speclens run` writes them as well where one of the two is set, or with `--report clawspec`.
+    /// `speclens run` writes reports too if one of the two is set, or with `--report clawspec`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "reports"))]
     pub report_dir: Option<FilePath>,
-    /// Where the gateway writes its log; `{date}` is the day in UTC.
+    /// Path of the gateway log; `{date}` is the day in UTC.
     ///
-    /// `CLAWSPEC_GATEWAY_LOG_PATTERN` wins over it. Assertions about the log that name no `log_path` read this file.
+    /// `CLAWSPEC_GATEWAY_LOG_PATTERN` overrides it. Log assertions without `log_path` read this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "/tmp/openclaw/openclaw-{date}.log"))]
     pub gateway_log_pattern: Option<String>,
-    /// Which files are scenario contracts; here `**` stands for any number of directories.
+    /// Patterns of scenario contracts, in which `**` matches any number of directories.
     ///
-    /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, wins over it. A file that a pattern names is a scenario contract
-    /// whatever it is called, and even where version control ignores it. Where patterns are written here, `speclens run` and
-    /// `speclens list` leave out other scenario contracts unless they are named.
+    /// `CLAWSPEC_SCENARIO_PATTERNS`, separated by commas, overrides it. A file that matches a pattern is a scenario
+    /// contract whatever its name, even if git ignores it. If this key is set, `speclens run` and `speclens list` skip
+    /// other scenario contracts unless you name them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "default" = Config::SCENARIO_PATTERNS))]
     pub scenario_patterns: Option<Vec<String>>,
-    /// The coverage ledger. `CLAWSPEC_LEDGER_PATH` wins over it.
+    /// Path of the coverage ledger. `CLAWSPEC_LEDGER_PATH` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "coverage-ledger.yaml", "x-file" = "yaml"))]
     pub ledger_path: Option<FilePath>,
-    /// Where traces come from.
+    /// Source of traces.
     ///
-    /// ClawSpec reads all that is said about traces and uses none of it.
+    /// ClawSpec validates all settings for traces but does not use them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub observability: Option<Observability>,
-    /// The older form of `observability.backend`.
+    /// Older form of `observability.backend`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub observability_backend: Option<Backend>,
-    /// The older form of `observability.trace_poll_delay_ms`.
+    /// Older form of `observability.trace_poll_delay_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 3000))]
     pub trace_poll_delay_ms: Option<u64>,
-    /// The older form of `observability.time_window_padding_ms`.
+    /// Older form of `observability.time_window_padding_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("x-null" = "absent", "default" = 10000))]
     pub time_window_padding_ms: Option<u64>,
-    /// The older form of `observability.model_pricing`.
+    /// Older form of `observability.model_pricing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
-    /// The older form of `observability.opik.project_name`.
+    /// Older form of `observability.opik.project_name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub opik_project_name: Option<String>,
-    /// The older form of `observability.opik.workspace`.
+    /// Older form of `observability.opik.workspace`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub opik_workspace: Option<String>,
@@ -150,12 +151,12 @@ impl Config {
     }
 }
 
-/// Where traces come from. A block with content replaces all of the older keys.
+/// Source of traces. If this block is not empty, it replaces all older keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Observability {
-    /// The program that has the traces. `CLAWSPEC_OBSERVABILITY_BACKEND` wins over it.
+    /// Backend that stores the traces. `CLAWSPEC_OBSERVABILITY_BACKEND` overrides it.
     pub backend: Backend,
     /// Milliseconds to wait for the trace after a run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,9 +166,10 @@ pub struct Observability {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("default" = 10000))]
     pub time_window_padding_ms: Option<u64>,
-    /// What models cost, for traces that do not tell.
+    /// Prices of models, for traces without costs.
     ///
-    /// A name that is no exact match counts when it ends in the model's name, or the model's name in it.
+    /// If no name matches the model exactly, one that ends in the model's name, or in which the model's name ends, is
+    /// used.
     ///
     /// ```yaml
     /// model_pricing:
@@ -176,7 +178,7 @@ pub struct Observability {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub model_pricing: Option<BTreeMap<String, Price>>,
-    /// How Opik is reached. Its key comes from `OPIK_API_KEY` in the environment.
+    /// Connection to Opik. Its key comes from `OPIK_API_KEY` in the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opik: Option<Opik>,
 }
@@ -185,7 +187,7 @@ pub struct Observability {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
-    /// There are no traces: assertions about them are skipped.
+    /// No traces: assertions about traces are skipped.
     #[default]
     None,
     /// Opik.
@@ -203,29 +205,29 @@ impl Backend {
     }
 }
 
-/// What a model costs.
+/// Price of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Price {
-    /// US dollars for 1000 tokens that are sent.
+    /// US dollars per 1000 input tokens.
     #[schemars(range(min = 0.0), extend("examples" = [0.003]))]
     pub input_per_1k: f64,
-    /// US dollars for 1000 tokens that are received.
+    /// US dollars per 1000 output tokens.
     #[schemars(range(min = 0.0), extend("examples" = [0.015]))]
     pub output_per_1k: f64,
 }
 
-/// How Opik is reached.
+/// Connection to Opik.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Opik {
-    /// The project that holds the traces.
+    /// Project with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["demo"]))]
     pub project_name: Option<String>,
-    /// The workspace of the project.
+    /// Workspace of the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }

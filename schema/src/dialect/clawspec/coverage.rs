@@ -15,7 +15,7 @@ pub const NESTED_DIRECTORY: &str = "docs/testing";
 /// The targets of a ledger, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// The targets.
+    /// Targets of the group.
     pub targets: Vec<CoveredTarget>,
 }
 
@@ -26,7 +26,7 @@ pub struct CoveredTarget {
     pub wave: String,
     /// Its path: the name of the item.
     pub id: String,
-    /// What kind of target it is.
+    /// Kind of target.
     pub tier: Option<String>,
     /// What is missing; empty for a target that is covered.
     pub gaps: Vec<Gap>,

@@ -33,7 +33,7 @@ pub struct GatewayLog {
     pub traces: BTreeSet<String>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Whose it is.

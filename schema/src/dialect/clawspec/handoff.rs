@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::assertion::Assertion;
 use crate::words::Name;
 
-/// A ClawSpec handoff contract: `tests/handoffs/*.yaml`, reached from a stage of a pipeline.
+/// A ClawSpec handoff contract: `tests/handoffs/*.yaml`, named by a stage of a pipeline.
 ///
 /// ```yaml
 /// version: "1.0"
@@ -28,40 +28,40 @@ use crate::words::Name;
 ///       reason: The callee writes, it never sends.
 /// ```
 ///
-/// Without `assertions` they are made from the rest: the delegation happened, every required artifact exists with its
-/// sections, no prohibited tool was called. Any `assertions` replace all of these.
+/// Without `assertions`, they are derived from the other keys: the delegation happened, every required artifact exists
+/// with its sections, and no prohibited tool was called. Any `assertions` replace all of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct HandoffContract {
-    /// The version of the format: the text `"1.0"`, in quotes.
+    /// Version of the format: the string `"1.0"`, in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
-    /// Who hands over to whom.
+    /// Caller and callee of the handoff.
     pub handoff: Handoff,
-    /// What the caller hands over. May be empty: `{}`.
+    /// Context and artifacts from the caller. May be empty: `{}`.
     pub caller_provides: CallerProvides,
-    /// What the callee gives back.
+    /// Artifacts and effects of the callee.
     pub callee_produces: CalleeProduces,
-    /// Assertions that replace those that follow from the rest.
+    /// Assertions that replace the derived ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertions: Option<HandoffAssertions>,
 }
 
-/// Who hands over to whom.
+/// Caller and callee of the handoff.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Handoff {
-    /// The id of the agent that hands over. `{{handoff.from}}` stands for it.
+    /// Id of the agent that hands over, available as `{{handoff.from}}`.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from: Name,
-    /// The id of the agent that takes over. `{{handoff.to}}` stands for it.
+    /// Id of the agent that takes over, available as `{{handoff.to}}`.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-copy"]))]
     pub to: Name,
-    /// How it is handed over.
+    /// Mechanism of the handoff.
     pub mechanism: Mechanism,
 }
 
-/// How it is handed over.
+/// Mechanism of the handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mechanism {
@@ -69,15 +69,15 @@ pub enum Mechanism {
     SessionsSpawn,
 }
 
-/// What the caller hands over.
+/// Context and artifacts from the caller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct CallerProvides {
-    /// Facts that the caller passes on. Only told, never checked.
+    /// Facts that the caller passes on. For documentation only; never checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_context: Vec<ContextItem>,
-    /// Files that the caller leaves. Only told, never checked.
+    /// Files that the caller provides. For documentation only; never checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_artifacts: Vec<Artifact>,
 }
@@ -86,36 +86,36 @@ pub struct CallerProvides {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ContextItem {
-    /// Its name, unique in the list.
+    /// Name, unique in the list.
     #[schemars(extend("examples" = ["topic"]))]
     pub name: Name,
-    /// What it says.
+    /// Description of the fact.
     pub description: Name,
 }
 
-/// A file that is handed over.
+/// A file that is part of the handoff.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Artifact {
-    /// Its path. Wildcards and templates are allowed.
+    /// Path of the file. Wildcards and template variables are allowed.
     #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-copy.md"]))]
     pub path_pattern: Name,
-    /// What it is.
+    /// Description of the file.
     pub description: Name,
-    /// Headings that it must have.
+    /// Headings that the file must have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["Hook", "Body"]]))]
     pub required_sections: Option<Vec<Name>>,
 }
 
-/// What the callee gives back.
+/// Artifacts and effects of the callee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct CalleeProduces {
-    /// Files that must be there afterwards.
+    /// Files that must exist afterwards.
     #[schemars(length(min = 1))]
     pub required_artifacts: Vec<Artifact>,
-    /// What changes in the state. Only told, never checked.
+    /// Changes of the state. For documentation only; never checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub state_updates: Vec<StateUpdate>,
     /// Tools that the callee must not call.
@@ -127,7 +127,7 @@ pub struct CalleeProduces {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct StateUpdate {
-    /// What changes.
+    /// Description of the change.
     pub description: Name,
 }
 
@@ -135,7 +135,7 @@ pub struct StateUpdate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ProhibitedAction {
-    /// The tool's exact name: no wildcard, no template.
+    /// Exact name of the tool, without wildcards or template variables.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: Name,
     /// Why.
@@ -147,10 +147,10 @@ pub struct ProhibitedAction {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct HandoffAssertions {
-    /// What must hold of handing over.
+    /// Assertions about the delegation itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pre_delegation: Vec<Assertion>,
-    /// What must hold of what came back. `{{callee_run_id}}` is the run of the callee.
+    /// Assertions about the callee's results. `{{callee_run_id}}` is the run of the callee.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub post_delegation: Vec<Assertion>,
 }

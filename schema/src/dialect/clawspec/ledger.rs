@@ -22,92 +22,93 @@ use crate::words::Name;
 ///         coverage: { negative: true }
 /// ```
 ///
-/// Paths begin in the ledger's directory, or two levels above it when the ledger lies in `docs/testing`.
+/// Paths are relative to the ledger's directory, or to the directory two levels above it if the ledger is in
+/// `docs/testing`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageLedger {
-    /// The groups of targets, by name.
+    /// Groups of targets, by name.
     pub waves: BTreeMap<String, Wave>,
 }
 
 /// A group of targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Wave {
-    /// How far the group is, for people.
+    /// Status of the group, for documentation only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub status: Option<String>,
-    /// The targets.
+    /// Targets of the group.
     #[serde(default)]
     pub items: Vec<LedgerItem>,
 }
 
-/// A target, and what covers it.
+/// A target and its coverage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerItem {
-    /// The target's path: the name of the item.
+    /// Path of the target, which is the name of the item.
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
-    /// Directory of the target, when that is not its `id`.
+    /// Directory of the target, if it is not the `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-file" = "directory", "x-shares" = "targets"))]
     pub path: Option<String>,
-    /// What kind of target it is.
+    /// Kind of target.
     ///
-    /// Of an `orchestrator` the pipeline and handoff contracts are looked at, too.
+    /// For an `orchestrator`, the pipeline and handoff contracts are checked too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "examples" = ["orchestrator", "interior-skill", "interior-agent", "boundary-skill"]))]
     pub tier: Option<String>,
-    /// How far the target is, for people.
+    /// Status of the target, for documentation only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub status: Option<String>,
-    /// The contracts that test it.
+    /// Contracts that test the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub contracts: Option<Contracts>,
-    /// What is covered: a word for each kind of test. Only `negative` is read.
+    /// Covered kinds of tests. Only `negative` is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub coverage: Option<Coverage>,
-    /// What was found out by hand.
+    /// Results of manual verification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub verification: Option<Verification>,
 }
 
-/// The contracts that test a target.
+/// Contracts that test a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Contracts {
-    /// Its scenarios.
+    /// Path of the scenario contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/scenarios.yaml"]))]
     pub scenario_file: Option<String>,
-    /// Its pipeline.
+    /// Path of the pipeline contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/pipeline.yaml"]))]
     pub pipeline_file: Option<String>,
-    /// Its handoffs.
+    /// Paths of the handoff contracts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-file" = "handoff"))]
     pub handoff_files: Option<Vec<String>>,
 }
 
-/// What is covered.
+/// Covered kinds of tests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Coverage {
-    /// Whether a scenario shows what the target refuses.
+    /// Whether a scenario tests what the target must refuse.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
     pub negative: Option<bool>,
 }
 
-/// What was found out by hand.
+/// Results of manual verification.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Verification {
-    /// The scenario that may run without asking; null when there is none.
+    /// Name of the scenario that may run without approval, or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-refers" = "scenarios"))]
     pub approved_smoke_scenario: Option<String>,

@@ -15,19 +15,19 @@ use crate::{
 /// Something that is measured of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
-    /// Milliseconds from start to end.
+    /// Duration in milliseconds.
     DurationMs,
-    /// Tokens, sent and received.
+    /// Input and output tokens.
     TotalTokens,
-    /// Tokens sent.
+    /// Input tokens.
     InputTokens,
-    /// Tokens received.
+    /// Output tokens.
     OutputTokens,
     /// US dollars.
     CostUsd,
-    /// Questions to models.
+    /// Model calls.
     LlmCallCount,
-    /// Calls of tools.
+    /// Tool calls.
     ToolInvocationCount,
     /// Delegations to other agents.
     SubagentDelegationCount,

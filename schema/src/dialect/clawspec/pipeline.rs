@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::assertion::Assertion;
 use crate::words::{Defines, Name, Stages};
 
-/// A ClawSpec pipeline contract: `tests/pipeline.yaml` beside an orchestrating skill.
+/// A ClawSpec pipeline contract: `tests/pipeline.yaml` in the directory of an orchestrating skill.
 ///
 /// ```yaml
 /// version: "1.0"
@@ -28,15 +28,15 @@ use crate::words::{Defines, Name, Stages};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PipelineContract {
-    /// The version of the format: the text `"1.0"`, in quotes.
+    /// Version of the format: the string `"1.0"`, in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
-    /// What is started.
+    /// Name, skill and trigger of the pipeline.
     pub pipeline: Pipeline,
-    /// The stages, in their order.
+    /// Stages of the pipeline, in order.
     #[schemars(length(min = 1))]
     pub stages: Vec<Stage>,
-    /// What must hold when all stages are through.
+    /// Assertions to check after all stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_assertions: Option<FinalAssertions>,
     /// Conditions on the whole run.
@@ -44,23 +44,23 @@ pub struct PipelineContract {
     pub pipeline_health: Vec<HealthCheck>,
 }
 
-/// What is started.
+/// Name, skill and trigger of a pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Pipeline {
-    /// The pipeline's name in reports.
+    /// Name of the pipeline in reports.
     #[schemars(extend("examples" = ["newsletter"]))]
     pub name: Name,
-    /// The directory of the skill, relative to the root of the workspace.
+    /// Directory of the skill, relative to the root of the workspace.
     #[schemars(extend("x-file" = "directory", "x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub skill_path: Name,
-    /// The slash command that starts it.
+    /// Slash command that starts the pipeline.
     #[schemars(extend("examples" = ["/send-newsletter"]))]
     pub trigger: Name,
-    /// How many stages there are: the length of the list `stages`.
+    /// Number of stages: the length of the list `stages`.
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
-    /// How long a run takes, for people. Nothing checks it: write `elapsed <= 30m` under `pipeline_health`.
+    /// Expected duration of a run, for documentation only. To check it, write `elapsed <= 30m` under `pipeline_health`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["30m"]))]
     pub estimated_duration: Option<Name>,
@@ -70,35 +70,36 @@ pub struct Pipeline {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Stage {
-    /// Its name, unique in the file.
+    /// Name, unique in the file.
     #[schemars(extend("examples" = ["brief"]))]
     pub name: Defines<Stages>,
-    /// The id of the agent that does it.
+    /// Id of the agent of this stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-brief"]))]
     pub agent: Option<String>,
-    /// The file that it leaves, relative to the root of the workspace. Wildcards and templates are allowed.
+    /// File that the stage produces, relative to the root of the workspace.
+    /// Wildcards and template variables are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-brief.md"]))]
     pub produces: Option<String>,
-    /// The contract of handing over to this stage, relative to the directory of the skill.
+    /// Contract of the handoff to this stage, relative to the directory of the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "handoff", "examples" = ["tests/handoffs/lead-to-brief.yaml"]))]
     pub handoff_contract: Option<String>,
-    /// Whether a person must agree first. Such a stage may be left out.
+    /// Whether a person must approve the stage first. Such a stage may be skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_approval: Option<bool>,
 }
 
-/// What must hold when all stages are through.
+/// Assertions to check after all stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct FinalAssertions {
-    /// Judged first.
+    /// Assertions that are judged first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deterministic: Vec<Assertion>,
-    /// Judged afterwards. Any type may be in either list.
+    /// Assertions that are judged afterwards. Both lists accept any type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub semantic: Vec<Assertion>,
 }
@@ -107,9 +108,9 @@ pub struct FinalAssertions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct HealthCheck {
-    /// What it is for.
+    /// Purpose of the condition.
     pub description: Name,
-    /// The condition. Three are known:
+    /// The condition, one of three forms:
     ///
     /// - `count(produced_artifacts) == count(stages_with_produces)`
     /// - `all handoff contracts passed`

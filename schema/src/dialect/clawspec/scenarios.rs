@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::assertion::Assertion;
 use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 
-/// A ClawSpec scenario contract: `tests/scenarios.yaml` beside a skill or an agent.
+/// A ClawSpec scenario contract: `tests/scenarios.yaml` in the directory of a skill or an agent.
 ///
 /// ```yaml
 /// version: "1.0"
@@ -34,14 +34,14 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 ///         run_id: "{{run_id}}"
 /// ```
 ///
-/// Scalars are read by the rules of YAML 1.1: `yes` is true, `1.0` is a number, an unquoted date is a date.
+/// ClawSpec reads YAML 1.1: `yes` is true, `1.0` is a number, and an unquoted date is a date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ScenarioContract {
-    /// The version of the format: the text `"1.0"`, in quotes.
+    /// Version of the format: the string `"1.0"`, in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
-    /// The skill or agent that is tested.
+    /// Skill or agent to test.
     ///
     /// ```yaml
     /// target:
@@ -50,30 +50,30 @@ pub struct ScenarioContract {
     ///   trigger: /newsletter
     /// ```
     pub target: Target,
-    /// How long scenarios may take. ClawSpec checks it and never uses it.
+    /// Timeouts of scenarios. ClawSpec validates this section but ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defaults: Option<Defaults>,
-    /// The scenarios, run and reported in this order.
+    /// Scenarios, run and reported in this order.
     ///
-    /// At least one scenario of every target must carry the tag `negative`.
+    /// At least one scenario of every target must have the tag `negative`.
     #[schemars(length(min = 1))]
     pub scenarios: Vec<Scenario>,
 }
 
-/// The skill or agent that is tested.
+/// Skill or agent to test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Target {
-    /// What it is.
+    /// Type of the target: a skill or an agent.
     ///
-    /// It decides how it is started: a skill by a call to the gateway, an agent by the `openclaw` program.
+    /// A skill is started through the gateway, an agent through the `openclaw` program.
     pub r#type: TargetType,
-    /// The target's directory, relative to the root of the workspace: the directory of `clawspec.yaml`.
+    /// Directory of the target, relative to the root of the workspace (the directory of `clawspec.yaml`).
     ///
-    /// It must hold `SKILL.md`, or `SOUL.md` for an agent. Scenarios are selected and reports are named by this path.
+    /// The directory must contain `SKILL.md`, or `SOUL.md` for an agent. This path selects scenarios and names reports.
     #[schemars(extend("x-file" = "directory", "x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub path: Name,
-    /// The slash command of a skill; for an agent its id, or a text that holds `agentId: …`.
+    /// Slash command of a skill; for an agent, its id or a string that contains `agentId: …`.
     #[schemars(extend("examples" = ["/newsletter"]))]
     pub trigger: Name,
 }
@@ -88,51 +88,51 @@ pub enum TargetType {
     Agent,
 }
 
-/// How long scenarios may take.
+/// Timeouts of scenarios.
 ///
-/// ClawSpec reads none of it: it waits for no run to end. Scenarios run in test mode unless `when.params.test_mode` says
-/// otherwise.
+/// ClawSpec ignores this section, because it does not wait for runs to end. Scenarios run in test mode unless
+/// `when.params.test_mode` is false.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Defaults {
-    /// Seconds to wait for the end of a run.
+    /// Seconds to wait until the run has ended.
     ///
-    /// What may still happen then is unknown. ClawSpec ignores it.
+    /// Whatever could happen after the timeout is unknown. ClawSpec ignores this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("default" = 60, "examples" = [300]))]
     pub timeout: Option<u64>,
-    /// Whether targets run without effects on the world. Has no effect: `when.params.test_mode` has.
+    /// Whether targets run without side effects. Has no effect: use `when.params.test_mode`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [true]))]
     pub test_mode: Option<bool>,
-    /// Seconds between two looks at what the run has left so far. Has no effect in ClawSpec.
+    /// Seconds between checks of the run's results. Has no effect in ClawSpec.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("examples" = [5]))]
     pub poll_interval: Option<u64>,
 }
 
-/// One scenario: what must hold before, what is done, what must hold then.
+/// A scenario: preconditions, an action, and assertions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Scenario {
-    /// The scenario's name, unique in the file. It cannot contain templates.
+    /// Name of the scenario, unique in the file. It cannot contain template variables.
     #[schemars(extend("examples" = ["newsletter-smoke"]))]
     #[schemars(extend("x-synonyms" = ["id"]))]
     pub name: Defines<Scenarios>,
-    /// What the scenario is about.
+    /// Description of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Labels to select scenarios by.
     ///
-    /// `negative` has a meaning: every target needs one scenario with it, which shows what the target refuses.
-    /// Others are free; `smoke`, `regression`, `p0` and `p1` are common.
+    /// Every target needs a scenario tagged `negative`, which tests what the target must refuse. You can choose other
+    /// tags freely; `smoke`, `regression`, `p0` and `p1` are common.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<ScenarioTag>", extend("examples" = [["smoke"], ["negative"]]))]
     pub tags: Vec<Name>,
-    /// What must hold before the target is started.
+    /// Preconditions to check before the target is started.
     ///
-    /// All of them are judged; unless all pass, nothing is started and the scenario fails.
+    /// All of them are judged. If one does not pass, nothing is started and the scenario fails.
     ///
     /// ```yaml
     /// given:
@@ -142,7 +142,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-other-names" = ["preconditions"]))]
     pub given: Vec<Assertion>,
-    /// What is done.
+    /// Action of the scenario.
     ///
     /// ```yaml
     /// when:
@@ -151,7 +151,7 @@ pub struct Scenario {
     /// ```
     #[schemars(extend("x-other-names" = ["steps"]))]
     pub when: When,
-    /// What must hold afterwards.
+    /// Assertions to check afterwards.
     ///
     /// ```yaml
     /// then:
@@ -162,7 +162,7 @@ pub struct Scenario {
     #[schemars(length(min = 1))]
     #[schemars(extend("x-synonyms" = ["assertions"], "x-other-names" = ["expect", "expected"]))]
     pub then: Vec<Assertion>,
-    /// How far a run may be from the stored baseline. ClawSpec rejects files that have it.
+    /// Maximum drift from the stored baseline. ClawSpec rejects files with this key.
     ///
     /// ```yaml
     /// regression:
@@ -171,86 +171,86 @@ pub struct Scenario {
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
-    /// How many times the scenario runs, and how many of the runs must pass.
+    /// Number of runs, and how many of them must pass.
     ///
-    /// ClawSpec refuses it.
+    /// ClawSpec rejects this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ScenarioConsistency>,
 }
 
-/// What is done.
+/// Action of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct When {
-    /// What is sent to the target: a slash command, or a message.
+    /// Slash command or message to send to the target.
     ///
-    /// For a skill, a text that begins with `/` is sent as the command; any other text is sent as a message to the
-    /// target's `trigger`. For an agent it is the message; exactly `sessions_spawn` sends `params.task`.
+    /// For a skill, a string that begins with `/` is sent as the command; any other string is sent as a message to the
+    /// target's `trigger`. For an agent, it is the message; the value `sessions_spawn` sends `params.task` instead.
     #[schemars(extend("x-template" = "clawspec", "examples" = ["/newsletter"]))]
     pub invoke: Name,
-    /// Data that goes along. `test_mode` counts as true unless it is set to false.
+    /// Additional data. `test_mode` is true unless set to false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "test_mode": true }]))]
     pub params: Option<Map<String, Value>>,
 }
 
-/// How far a run may be from the stored baseline.
+/// Maximum drift from the stored baseline.
 ///
-/// Without a stored baseline there is no comparison. ClawSpec documents this block, and rejects files that have it.
+/// Without a stored baseline, nothing is compared. ClawSpec documents this block, but rejects files with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Regression {
-    /// Which stored value counts as the base.
+    /// Stored value to compare with.
     pub compare: Compare,
-    /// The greatest duration, as a multiple of the base.
+    /// Maximum duration, as a multiple of the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5]))]
     pub max_duration_drift: Option<f64>,
-    /// The greatest cost, as a multiple of the base.
+    /// Maximum cost, as a multiple of the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5]))]
     pub max_cost_drift: Option<f64>,
-    /// The greatest number of tokens, as a multiple of the base.
+    /// Maximum number of tokens, as a multiple of the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5]))]
     pub max_token_drift: Option<f64>,
-    /// How many more questions to a model there may be than in the base.
+    /// Maximum number of model calls in addition to the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("examples" = [2]))]
     pub max_step_drift: Option<f64>,
 }
 
-/// Which stored value counts as the base.
+/// Stored value to compare with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Compare {
     /// The median.
     #[default]
     P50,
-    /// The value that 95 of 100 runs stay below.
+    /// The 95th percentile.
     P95,
 }
 
-/// How many times a scenario runs, and how many of the runs must pass.
+/// Number of runs of a scenario, and how many of them must pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ScenarioConsistency {
-    /// How many times the scenario runs.
+    /// Number of runs.
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     pub k: u32,
-    /// How many of the runs must pass.
+    /// Number of runs that must pass.
     #[serde(default)]
     pub mode: ConsistencyMode,
 }
 
-/// How many of the runs must pass.
+/// Number of runs that must pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsistencyMode {
-    /// One run is enough.
+    /// One run must pass.
     PassAtK,
-    /// Every run.
+    /// Every run must pass.
     #[default]
     PassAllK,
 }

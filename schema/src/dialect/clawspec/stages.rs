@@ -90,7 +90,7 @@ pub struct StageHandoff {
 /// The contract of handing over to a stage, as far as it is judged.
 #[derive(Clone, Debug)]
 pub struct StageContract {
-    /// Who hands over to whom.
+    /// Caller and callee of the handoff.
     pub handover: Handover,
     /// What it claims.
     pub claims: Vec<Claim>,
@@ -192,7 +192,7 @@ impl Condition {
 /// A condition in its place.
 #[derive(Clone, Debug)]
 pub struct Health {
-    /// What it is for.
+    /// Purpose of the condition.
     pub description: String,
     /// The condition as it is written.
     pub written: String,

@@ -12,16 +12,20 @@ const HANDOFF: &[SpecFile] = &[SpecFile::CLAWSPEC_HANDOFF];
 
 /// Every variable.
 pub const VARIABLES: &[Variable] = &[
-    Variable { name: "today", docs: "The day in UTC, as `2026-05-14`.", files: ALL },
-    Variable { name: "now", docs: "The moment in UTC, as `2026-05-14T12:00:00Z`.", files: ALL },
+    Variable { name: "today", docs: "The date in UTC, such as `2026-05-14`.", files: ALL },
+    Variable { name: "now", docs: "The current time in UTC, such as `2026-05-14T12:00:00Z`.", files: ALL },
     Variable { name: "repo_root", docs: "The root of the workspace, as an absolute path.", files: ALL },
     Variable { name: "qa_inbox", docs: "The address of the test inbox.", files: ALL },
     Variable {
         name: "run_id",
-        docs: "The id of the run. Under `then` it is the one that starting the target returned.",
+        docs: "The id of the run. In `then`, it is the id that was returned when the target was started.",
         files: ALL,
     },
-    Variable { name: "run_started_at", docs: "When the run began, in UTC, as `2026-05-14T12:00:00Z`.", files: ALL },
+    Variable {
+        name: "run_started_at",
+        docs: "The time when the run began, in UTC, such as `2026-05-14T12:00:00Z`.",
+        files: ALL,
+    },
     Variable { name: "handoff.from", docs: "The agent that hands over.", files: HANDOFF },
     Variable { name: "handoff.to", docs: "The agent that takes over.", files: HANDOFF },
     Variable { name: "callee_run_id", docs: "The id of the run of the agent that takes over.", files: HANDOFF },
@@ -30,8 +34,8 @@ pub const VARIABLES: &[Variable] = &[
 /// What is filled in.
 pub const FILLING: Filling = Filling {
     word: "clawspec",
-    texts: "the texts of ClawSpec contracts",
-    docs: "Blanks around a name do not count. A name without a value breaks the scenario.",
+    texts: "strings of ClawSpec contracts",
+    docs: "Spaces around a name are ignored. A name without a value breaks the scenario.",
     allows_blanks: true,
     variables: VARIABLES,
 };

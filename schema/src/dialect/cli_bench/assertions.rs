@@ -37,11 +37,11 @@ use crate::verdict::Check;
 /// Declares the assertions in the order in which the documentation lists them.
 macro_rules! assertions {
     ($($name:ident: $type:ident,)+) => {
-        /// Something that must hold when the task is over: exactly one key, the name of the assertion.
+        /// An assertion about a finished task: a mapping with exactly one key, the assertion's name.
         ///
-        /// Three kinds of things are looked at: the last command that the model ran (`exit_code`,
-        /// `output_contains`, `output_equals`, `error_contains`), all commands over all turns (`ran`, `not_ran`,
-        /// `run_count`), and the working directory afterwards (`file_exists`, `file_contains`, `verify`).
+        /// Assertions check the last command that the model ran (`exit_code`, `output_contains`, `output_equals`,
+        /// `error_contains`), all commands of all turns (`ran`, `not_ran`, `run_count`), or the working directory
+        /// afterwards (`file_exists`, `file_contains`, `verify`).
         ///
         /// ```yaml
         /// assert:

@@ -27,47 +27,47 @@ use super::{tasks::Task, thresholds::Thresholds};
 ///   - file://tasks/*.yaml
 /// ```
 ///
-/// Each model works on each task on its own: it runs shell commands until it is done, or `max_turns` are used up. Then
-/// the assertions of the task are judged.
+/// Each model attempts each task: it runs shell commands until it is done or has used `max_turns`. Then the assertions
+/// of the task are judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Config {
-    /// The program that the tasks are about. It must be on the `PATH`.
+    /// Program that the tasks are about. It must be on the `PATH`.
     ///
-    /// Its name is the first thing in the prompt of a model. Where the shell of a task does not find it, no model is asked.
+    /// The prompt of a model begins with its name. If the shell of a task does not find it, no model is asked.
     #[schemars(extend("examples" = ["mycli"]))]
     #[schemars(extend("x-other-names" = ["command", "program", "tool"]))]
     pub cli: Name,
-    /// The shell command that prints the program's version.
+    /// Shell command that prints the program's version.
     ///
-    /// It runs once, and the first line that it prints is the version in reports. Without it there is none. Earlier
-    /// documentation ran `<cli> --version` then.
+    /// It runs once; the first line of its output is the version in reports. Without it, reports have no version.
+    /// Earlier documentation used `<cli> --version` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shell" = true, "examples" = ["mycli --version"]))]
     pub version_command: Option<String>,
-    /// What the program is called in reports; the value of `cli` when absent.
+    /// Name of the program in reports. Defaults to `cli`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["My CLI"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub display_name: Option<String>,
-    /// A label to group programs by.
+    /// Label to group programs by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Cloud"]))]
     pub category: Option<String>,
-    /// Where the program is described. Only shown.
+    /// Website of the program, for display only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://mycli.example"]))]
     pub website_url: Option<Url>,
-    /// Where the program's source is kept. Only shown.
+    /// Source repository of the program, for display only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://github.com/example/mycli"]))]
     pub github_url: Option<Url>,
-    /// The models that work on the tasks, each `provider/model-id`.
+    /// Models that attempt the tasks, each as `provider/model-id`.
     ///
-    /// Any model of the Vercel AI Gateway, or `scripted/NAME` for the scripted model `NAME.script.yaml` beside this file,
-    /// which needs no key and which only speclens knows. Each one does all tasks on its own. Earlier documentation took
-    /// `anthropic/claude-sonnet-4-20250514` when the key is absent; here models must then be named on the command
-    /// line.
+    /// Any model of the Vercel AI Gateway, or `scripted/NAME` for the scripted model `NAME.script.yaml` in this file's
+    /// directory, which needs no API key and is supported by speclens only. Each model attempts all tasks. Without this
+    /// key, name the models on the command line; earlier documentation used `anthropic/claude-sonnet-4-20250514` by
+    /// default.
     ///
     /// ```yaml
     /// providers:
@@ -77,52 +77,52 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-other-names" = ["models", "model", "provider"]))]
     pub providers: Vec<ModelId>,
-    /// How a model learns about the program. With several modes the whole suite runs once in each.
+    /// Help that a model gets about the program. With several modes, the whole suite runs once in each.
     ///
-    /// When the key is absent, a model gets only the name of the program and the intent, as with `none`.
-    /// Earlier documentation has this key, with `injected` as default; the newer one does not list it.
+    /// Without this key, a model gets only the name of the program and the intent, as with `none`. Earlier
+    /// documentation has this key, with the default `injected`; newer documentation does not list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["injected"]]))]
     pub help_modes: Vec<HelpMode>,
-    /// How many requests to models may be under way at once.
+    /// Maximum number of simultaneous requests to models.
     ///
-    /// With a fixed `workdir` set it to 1: tasks that run at the same time would disturb each other.
+    /// With a fixed `workdir`, set it to 1, because simultaneous tasks would interfere with each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("default" = 3))]
     pub concurrency: Option<u32>,
-    /// The directory that every task works in; a fresh temporary one for each task when absent.
+    /// Working directory of all tasks. Defaults to a new temporary directory for each task.
     ///
-    /// All tasks share it then, one after the other, with whatever the earlier ones left behind.
+    /// All tasks share it, one after the other, including the files that earlier tasks left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["./sandbox"]))]
     #[schemars(extend("x-other-names" = ["cwd", "working_directory"]))]
     pub workdir: Option<String>,
-    /// Whether results go to the CLIWatch dashboard. Has no effect here: speclens never uploads anything.
+    /// Whether results are uploaded to the CLIWatch dashboard. Has no effect in speclens, which uploads nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "auto"))]
     pub upload: Option<Upload>,
-    /// How often each task is run with each model. A task may say otherwise.
+    /// Number of runs of each task with each model, for tasks without `repeat`.
     ///
-    /// The pass rate counts every run, so it shows a task that works only sometimes. A run of the whole suite stops repeating
-    /// tasks once the threshold of their model is met or missed whatever comes of the rest (`limits.stop_repeats` in
-    /// `speclens.yaml`).
+    /// The pass rate counts every run, so it reveals tasks that pass only sometimes. A run of the whole suite stops
+    /// repeating a model's tasks once the remaining runs cannot change whether its threshold is met
+    /// (`limits.stop_repeats` in `speclens.yaml`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
-    /// Text that is added to the agent's built-in instructions, for every task.
+    /// Text to add to the agent's built-in instructions, for every task.
     ///
     /// ```yaml
     /// system_prompt: |
     ///   The account is already logged in.
     /// ```
     ///
-    /// Put what a task needs on disk into `scaffold` instead.
+    /// Put files that a task needs into `scaffold` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Names of environment variables whose values are masked wherever results are shown or stored.
+    /// Environment variables whose values are masked wherever results are shown or stored.
     ///
-    /// Values of fewer than four characters are not masked.
+    /// Values shorter than four characters are not masked.
     ///
     /// ```yaml
     /// redact_env: [MYCLI_TOKEN]
@@ -130,9 +130,9 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["MYCLI_TOKEN"]]))]
     pub redact_env: Vec<Name>,
-    /// Regular expressions; what they match is masked wherever results are shown or stored.
+    /// Regular expressions whose matches are masked wherever results are shown or stored.
     ///
-    /// ECMAScript syntax. A pattern that cannot be read is an error: it would let through what it should hide.
+    /// ECMAScript syntax. An invalid pattern is an error, because it would leave secrets unmasked.
     ///
     /// ```yaml
     /// redact_patterns: ["tok_[a-z0-9]{16}"]
@@ -142,8 +142,8 @@ pub struct Config {
     pub redact_patterns: Vec<Pattern>,
     /// Environment variables of every task: for `setup`, for the model's commands, and for `verify`.
     ///
-    /// A task's own `env` wins where both have the same name. `{{workdir}}` in a value is the absolute path of
-    /// the working directory.
+    /// A variable in a task's own `env` overrides one with the same name here. `{{workdir}}` in a value is the absolute
+    /// path of the working directory.
     ///
     /// ```yaml
     /// env:
@@ -155,7 +155,7 @@ pub struct Config {
     pub env: Environment,
     /// Shell commands that run before each task's own `setup`, in the task's working directory.
     ///
-    /// The first one that fails ends the task before a model is asked: the task is an error, not a failure.
+    /// The first command that fails stops the task before a model is asked. The result is an error, not a failure.
     ///
     /// ```yaml
     /// setup:
@@ -165,14 +165,14 @@ pub struct Config {
     #[schemars(extend("examples" = [["git init -q"]]))]
     #[schemars(extend("x-other-names" = ["before_each"]))]
     pub setup: Vec<Shell>,
-    /// A directory whose content is copied into the working directory of each task, before any `setup`.
+    /// Directory whose content is copied into the working directory of each task, before any `setup`.
     ///
-    /// The path is relative to the directory of this file. It is the only way to bring files along.
+    /// The path is relative to the directory of this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures", "copy"]))]
     pub scaffold: Option<String>,
-    /// The pass rate that each model must reach. Without it any failed task fails the run.
+    /// Pass rate that each model must reach. Without it, any failed task fails the run.
     ///
     /// ```yaml
     /// thresholds:
@@ -183,7 +183,7 @@ pub struct Config {
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
-    /// The tasks, and `file://` entries which the tasks of other files replace.
+    /// Tasks, and `file://` items that include the tasks of other files.
     ///
     /// ```yaml
     /// tasks:
@@ -191,7 +191,7 @@ pub struct Config {
     ///   - file://tasks/more/*.yaml
     /// ```
     ///
-    /// The files of one entry come in the order of their paths.
+    /// The files of one item are sorted by path.
     #[schemars(length(min = 1))]
     #[schemars(extend("x-other-names" = ["tests", "cases"]))]
     pub tasks: Vec<TaskEntry>,
@@ -311,12 +311,12 @@ impl HelpMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Upload {
-    /// When `CLIWATCH_API_KEY` is set.
+    /// Upload if `CLIWATCH_API_KEY` is set.
     #[default]
     Auto,
-    /// In any case; errors are only logged.
+    /// Always upload; errors are only logged.
     Always,
-    /// Not at all.
+    /// Never upload.
     Never,
 }
 

@@ -10,7 +10,7 @@ use super::{
     config::{Environment, Shell},
 };
 
-/// A file of cli-bench tasks: a list that a `file://` entry of `cli-bench.yaml` names.
+/// A list of cli-bench tasks in a file that a `file://` item of `cli-bench.yaml` names.
 ///
 /// ```yaml
 /// - id: show-help
@@ -21,12 +21,12 @@ use super::{
 ///     - output_contains: "Usage"
 /// ```
 ///
-/// The list is at the top level. A task file cannot name further files.
+/// The list is at the top level. A task file cannot include other files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Tasks(pub Vec<Task>);
 
-/// What a model is asked to do, and what must hold afterwards.
+/// A task for a model, and its assertions.
 ///
 /// ```yaml
 /// - id: create-config
@@ -41,22 +41,22 @@ pub struct Tasks(pub Vec<Task>);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Task {
-    /// The name of the task, unique in the whole suite, task files included.
+    /// Name of the task, unique in the suite including its task files.
     ///
-    /// Letters, digits, `.`, `_` and `-` are best: it becomes a file name, and selects the task on the command line.
+    /// Use letters, digits, `.`, `_` and `-`: the id becomes a file name and selects the task on the command line.
     #[schemars(extend("examples" = ["create-config"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub id: Defines<TaskNames>,
-    /// What the model must achieve, in the words of a person who does not know the program by heart.
+    /// What the model must achieve, in the words of a person who does not know the program well.
     ///
-    /// Be specific about the goal and silent about the way: with the command in the intent, the task measures nothing.
-    /// The model gets only the intent and the name of the program, unless `help_modes` or `system_prompt` say more.
+    /// Describe the goal, not the command: an intent that contains the command measures nothing. The model gets only
+    /// the intent and the name of the program, unless `help_modes` or `system_prompt` add more.
     #[schemars(length(min = 1), extend("examples" = ["Create a configuration file with the default settings"]))]
     #[schemars(extend("x-other-names" = ["prompt", "description", "task", "goal", "instruction"]))]
     pub intent: String,
-    /// What must hold when the task is over. All of it must.
+    /// Assertions to check after the task. All must hold.
     ///
-    /// Every assertion is judged, also when one has failed, in the order of the list.
+    /// All assertions are judged in the order of the list, even after one has failed.
     ///
     /// ```yaml
     /// assert:
@@ -66,9 +66,9 @@ pub struct Task {
     #[schemars(length(min = 1), extend("x-claims" = true, "examples" = [[{ "exit_code": 0 }]]))]
     #[schemars(extend("x-other-names" = ["assertions", "asserts", "expect", "checks"]))]
     pub assert: Vec<Assertion>,
-    /// Shell commands that run before the model is asked, after the `setup` of the suite.
+    /// Shell commands that run before the model is asked, after the suite's `setup`.
     ///
-    /// They run in the working directory of the task and do not count among the commands that the model ran.
+    /// They run in the working directory of the task and do not count as commands of the model.
     ///
     /// ```yaml
     /// setup:
@@ -78,31 +78,31 @@ pub struct Task {
     #[schemars(extend("examples" = [["mycli init --quiet"]]))]
     #[schemars(extend("x-other-names" = ["before"]))]
     pub setup: Vec<Shell>,
-    /// How often the model may answer. Looking for help takes turns like everything else.
+    /// Maximum number of replies of the model. Looking up help takes turns too.
     ///
-    /// One answer is one turn, however many commands it holds. When the turns are used up, the assertions are judged all
-    /// the same. The public documentation does not say what the default is; here it is 5.
+    /// One reply is one turn, regardless of the number of its commands. The assertions are judged even if all turns are
+    /// used. The public documentation does not mention a default; in speclens it is 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20), extend("default" = 5))]
     #[schemars(extend("x-other-names" = ["turns"]))]
     pub max_turns: Option<u32>,
-    /// How hard the task is. Only shown, and compared with `max_turns`.
+    /// Difficulty of the task, for display and for a check of `max_turns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["level"]))]
     pub difficulty: Option<Difficulty>,
-    /// A label to group tasks by.
+    /// Label to group tasks by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "categories", "examples" = ["basics"]))]
     #[schemars(extend("x-other-names" = ["tags"]))]
     pub category: Option<String>,
-    /// How often the task is run with each model, in place of the suite's `repeat`.
+    /// Number of runs with each model, instead of the suite's `repeat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["repeats", "runs"]))]
     pub repeat: Option<u32>,
     /// Environment variables of the task, in addition to those of the suite.
     ///
-    /// Where both have the same name, the task's value counts. `{{workdir}}` in a value is the absolute path of
+    /// A variable here overrides one with the same name in the suite. `{{workdir}}` in a value is the absolute path of
     /// the working directory.
     ///
     /// ```yaml
@@ -111,23 +111,23 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Environment::is_empty")]
     #[schemars(extend("x-other-names" = ["environment"]))]
     pub env: Environment,
-    /// A directory whose content is copied into the working directory, in place of the suite's `scaffold`.
+    /// Directory whose content is copied into the working directory, instead of the suite's `scaffold`.
     ///
-    /// The path is relative to the directory of the main file. The public documentation describes the key for
-    /// the suite only.
+    /// The path is relative to the directory of the main file. The public documentation describes this key only for the
+    /// suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures"]))]
     pub scaffold: Option<String>,
-    /// Shell commands that run after the assertions were judged. That they fail is only logged.
+    /// Shell commands that run after the assertions. Failures are only logged.
     ///
-    /// cli-bench is not known to have this key.
+    /// The documentation of cli-bench does not mention this key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-other-names" = ["cleanup"]))]
     pub teardown: Vec<Shell>,
-    /// How many seconds the whole task may take.
+    /// Maximum duration of the whole task in seconds.
     ///
-    /// cli-bench is not known to have this key.
+    /// The documentation of cli-bench does not mention this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [120]))]
     pub timeout: Option<f64>,

@@ -8,8 +8,8 @@ use crate::{
 /// What is filled in.
 pub const FILLING: Filling = Filling {
     word: "workdir",
-    texts: "values of `env`, paths of `file_exists` and `file_contains`, and `run` of `verify`, of cli-bench",
-    docs: "Written without blanks between the braces. Any other name, and any other text, stays as it is.",
+    texts: "cli-bench: values of `env`, paths of `file_exists` and `file_contains`, and `run` of `verify`",
+    docs: "Write it without spaces between the braces. Other names, and other text in braces, are left unchanged.",
     allows_blanks: false,
     variables: &[Variable {
         name: "workdir",

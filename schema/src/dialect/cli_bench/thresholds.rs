@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The pass rate that each model must reach, in percent.
+/// Pass rate that each model must reach, in percent.
 ///
-/// After all tasks the pass rate of a model is the share of its runs that passed; runs that broke count as not passed.
-/// Its threshold is that of `models`, or else `default`; a model without either has none. `tolerance` is taken off. A
-/// pass rate below that is a violation; an equal one is not.
+/// The pass rate of a model is the share of its runs that passed; broken runs count as not passed. Its threshold is the
+/// one in `models`, or else `default`, minus `tolerance`. A lower pass rate is a violation. A model without a threshold
+/// cannot violate one.
 ///
 /// ```yaml
 /// thresholds:
@@ -19,17 +19,17 @@ use serde::{Deserialize, Serialize};
 ///   behavior: error
 /// ```
 ///
-/// What is written here decides whether a run with failed tasks still counts as passed.
+/// These thresholds decide whether a run with failed tasks still passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Thresholds {
-    /// The least pass rate of models that `models` does not name, 0 to 100.
+    /// Minimum pass rate of models that `models` does not list, from 0 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]
     #[schemars(extend("x-other-names" = ["pass_rate", "min"]))]
     pub default: Option<f64>,
-    /// The least pass rate of single models, 0 to 100, by their id in `providers`.
+    /// Minimum pass rate of single models, from 0 to 100, by their id in `providers`.
     ///
     /// ```yaml
     /// models:
@@ -38,13 +38,13 @@ pub struct Thresholds {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("x-refers" = "models"))]
     pub models: BTreeMap<String, Percent>,
-    /// How many percentage points below its threshold a pass rate may be, 0 to 100.
+    /// Percentage points by which a pass rate may be below its threshold, from 0 to 100.
     ///
     /// With `default: 80` and `tolerance: 5`, 78 passes and 70 does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0), extend("default" = 0))]
     pub tolerance: Option<f64>,
-    /// What a violation does.
+    /// Effect of a violation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "error"))]
     #[schemars(extend("x-other-names" = ["on_violation"]))]
@@ -64,6 +64,6 @@ pub enum Behavior {
     /// The run fails: exit status 1.
     #[default]
     Error,
-    /// It is only reported.
+    /// The violation is only reported.
     Informational,
 }

@@ -3,22 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Data for a compliance report.
+/// Contents of a compliance report.
 ///
-/// KindLM prints a report when it is called with `--compliance`, whatever `enabled` says.
+/// KindLM prints the report if it is called with `--compliance`, regardless of `enabled`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Compliance {
-    /// Has no effect: a report is written when the command line asks for it.
+    /// Has no effect: the command line decides whether a report is written.
     pub enabled: bool,
-    /// The rules that the report follows.
+    /// Rules that the report follows.
     pub framework: Framework,
     /// Has no effect: the report is printed.
     #[schemars(extend("default" = "./compliance-reports"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_dir: Option<String>,
-    /// What the report says about the system.
+    /// Information about the system for the report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
@@ -27,35 +27,35 @@ pub struct Compliance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framework {
-    /// The European Union's regulation on artificial intelligence.
+    /// The EU AI Act.
     #[default]
     EuAiAct,
     /// Rules of your own.
     Custom,
 }
 
-/// What a compliance report says about the system.
+/// Information about the system for a compliance report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Metadata {
-    /// The name of the system.
+    /// Name of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_name: Option<String>,
-    /// The version of the system. Not printed.
+    /// Version of the system. Not printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["1.4.0"]))]
     pub system_version: Option<String>,
-    /// How much is at stake when the system is wrong.
+    /// Risk level of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
-    /// Who operates the system.
+    /// Operator of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// What the system is for.
+    /// Purpose of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intended_purpose: Option<String>,
-    /// How data is governed. Not printed.
+    /// Notes on data governance. Not printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_governance_notes: Option<String>,
 }

@@ -27,8 +27,8 @@ use super::{
 ///       output: { contains: [hello] }
 /// ```
 ///
-/// `providers`, `models` and `prompts` are needed by prompt tests only. KindLM insists on
-/// all three, also when every test runs a command.
+/// Only prompt tests need `providers`, `models` and `prompts`. KindLM requires all three even if every test runs a
+/// command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -48,14 +48,14 @@ use super::{
     }
 ))]
 pub struct Config {
-    /// The version of the format: the number 1.
+    /// Version of the format: the number 1.
     #[schemars(extend("const" = 1), with = "u32")]
     #[schemars(extend("x-other-names" = ["version"]))]
     pub kindlm: u32,
-    /// The project that the suite belongs to. Only shown.
+    /// Project that the suite belongs to, for display only.
     #[schemars(extend("examples" = ["shop"]))]
     pub project: Name,
-    /// What the suite is called. A file holds exactly one.
+    /// Name and description of the suite. A file has exactly one.
     ///
     /// ```yaml
     /// suite:
@@ -64,7 +64,7 @@ pub struct Config {
     /// ```
     #[schemars(extend("x-other-names" = ["suites"]))]
     pub suite: Suite,
-    /// Where models are reached. Only prompt tests and expectations that a model judges need it.
+    /// Providers of models. Needed only for prompt tests and for expectations that a model judges.
     ///
     /// ```yaml
     /// providers:
@@ -73,7 +73,7 @@ pub struct Config {
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub providers: Providers,
-    /// The models that prompt tests ask.
+    /// Models that prompt tests use.
     ///
     /// ```yaml
     /// models:
@@ -81,7 +81,7 @@ pub struct Config {
     /// ```
     #[serde(default)]
     pub models: Vec<Model>,
-    /// What models are asked, by name.
+    /// Prompts for models, by name.
     ///
     /// ```yaml
     /// prompts:
@@ -90,53 +90,52 @@ pub struct Config {
     #[serde(default)]
     #[schemars(extend("x-defines" = "prompts"))]
     pub prompts: BTreeMap<String, Prompt>,
-    /// The tests, run and reported in this order.
+    /// Tests, run and reported in this order.
     #[schemars(length(min = 1))]
     #[schemars(extend("x-other-names" = ["cases", "scenarios"]))]
     pub tests: Vec<Test>,
     /// Conditions on the whole run.
     ///
-    /// What is written here decides whether a run with failed tests still counts as passed: with
-    /// `passRateMin: 0.8` one failed run of five is tolerated. A default never does that. KindLM
-    /// lets gates only add failures.
+    /// A gate in the file decides whether a run with failed tests still passes: `passRateMin: 0.8` tolerates one failed
+    /// run in five. The default gates never excuse a failure. In KindLM, gates can only add failures.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub gates: Gates,
-    /// What applies to every test that does not say otherwise.
+    /// Defaults for tests that do not set a value themselves.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub defaults: Defaults,
-    /// Data for a compliance report.
+    /// Contents of a compliance report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compliance: Option<Compliance>,
-    /// How traces of a running system are received and read.
+    /// How `speclens trace` receives and reads traces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Where results are uploaded to. Not read: a run uploads nothing.
+    /// Upload of results. Has no effect: a run uploads nothing.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub upload: Upload,
 }
 
-/// What the suite is called.
+/// Name and description of the suite.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct Suite {
-    /// The name of the suite in reports.
+    /// Name of the suite in reports.
     #[schemars(extend("examples" = ["support-agent"]))]
     #[schemars(extend("x-other-names" = ["title"]))]
     pub name: Name,
-    /// What the suite is about.
+    /// Description of the suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["desc"]))]
     pub description: Option<String>,
-    /// Labels of the suite. Nothing reads them; tests have their own `tags`.
+    /// Labels of the suite. They have no effect; tests have their own `tags`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
 }
 
-/// Conditions on the whole run. A field that is absent is not written in the file: its default applies.
+/// Conditions on the whole run. Gates that the file does not set have their defaults.
 ///
 /// ```yaml
 /// gates:
@@ -147,54 +146,54 @@ pub struct Suite {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Gates {
-    /// The least share of runs that must pass, from 0 to 1.
+    /// Minimum share of runs that pass, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("default" = 0.95))]
     #[schemars(extend("x-other-names" = ["passRate", "minPassRate"]))]
     pub pass_rate_min: Option<f64>,
-    /// The most results where the output is not valid JSON or does not match its schema.
+    /// Maximum number of results with invalid JSON or a schema mismatch.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub schema_failures_max: Option<u64>,
-    /// The least mean of all scores that a model gave, from 0 to 1.
+    /// Minimum mean of all judge scores, from 0 to 1.
     ///
-    /// Passes when a model judges no expectation.
+    /// This gate passes if no expectation uses a judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
     pub judge_avg_min: Option<f64>,
-    /// The greatest drift from a baseline, from 0 to 1.
+    /// Maximum drift from a baseline, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.2]))]
     pub drift_score_max: Option<f64>,
-    /// The most results that found personal data.
+    /// Maximum number of results with personal data.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub pii_failures_max: Option<u64>,
-    /// The most results that found a denied keyword, or missed all of the required ones.
+    /// Maximum number of results with a denied keyword or without any required one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub keyword_failures_max: Option<u64>,
-    /// The most US dollars that the whole run may cost.
+    /// Maximum cost of the whole run in US dollars.
     ///
-    /// KindLM drops this gate unless a feature flag is set.
+    /// KindLM skips this gate unless its feature `costGating` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [1.5]))]
     pub cost_max_usd: Option<f64>,
-    /// The greatest mean duration of a test, in milliseconds.
+    /// Maximum mean duration of a test in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [8000]))]
     pub latency_max_ms: Option<f64>,
-    /// The least share of results that pass, those of judges and baselines left out.
+    /// Minimum share of results that pass, excluding judges and baselines.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [1.0]))]
     pub deterministic_pass_rate: Option<f64>,
-    /// The least share of results that pass among those of judges and baselines.
+    /// Minimum share of results of judges and baselines that pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
     pub probabilistic_pass_rate: Option<f64>,
 }
 
-/// What applies to every test that does not say otherwise. A field that is absent has its default.
+/// Defaults for tests that do not set a value themselves.
 ///
 /// ```yaml
 /// defaults:
@@ -205,23 +204,23 @@ pub struct Gates {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Defaults {
-    /// How many times each test is run.
+    /// Number of runs per test.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     pub repeat: Option<u32>,
-    /// How many runs may be under way at once.
+    /// Maximum number of simultaneous runs.
     ///
-    /// Command tests share the suite's directory: set 1 when they write the same files.
+    /// Command tests share the suite's directory: set 1 if they write the same files.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 32), extend("default" = 4))]
     #[schemars(extend("x-other-names" = ["parallel"]))]
     pub concurrency: Option<u32>,
-    /// After how many milliseconds a command is ended, or a request given up.
+    /// Timeout of a command or a request in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 60000))]
     #[schemars(extend("x-other-names" = ["timeout"]))]
     pub timeout_ms: Option<u64>,
-    /// The id of the model that judges; the first of `models` when the key is absent.
+    /// Id of the model that judges. Defaults to the first of `models`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["judge"]))]
@@ -237,15 +236,14 @@ impl Defaults {
     pub const TIMEOUT_MS: u64 = 60_000;
 }
 
-/// Where results are uploaded to. KindLM reads none of it; its `upload` command has options
-/// of its own.
+/// Upload of results. KindLM ignores this section; its `upload` command has its own options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Upload {
     /// Has no effect.
     pub enabled: bool,
-    /// The service's address. Has no effect.
+    /// Address of the service. Has no effect.
     pub api_url: Url,
 }
 

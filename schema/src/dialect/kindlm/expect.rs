@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::words::{FilePath, Name, Pattern};
 
-/// What must hold of every run of the test.
+/// Expectations about every run of the test.
 ///
-/// Every key is an expectation; a run passes when all of them hold. `expect: {}` checks nothing, so
-/// the test passes whatever happens.
+/// Every key is an expectation; a run passes if all of them hold. `expect: {}` checks nothing, so the test always
+/// passes.
 ///
 /// ```yaml
 /// expect:
@@ -29,7 +29,7 @@ use crate::words::{FilePath, Name, Pattern};
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields, extend("x-claims" = true))]
 pub struct Expect {
-    /// What the text, or JSON, that came out must look like.
+    /// Expectations about the output.
     ///
     /// ```yaml
     /// output:
@@ -39,7 +39,7 @@ pub struct Expect {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["text", "response"]))]
     pub output: Option<OutputExpect>,
-    /// Which tools must, or must not, have been called.
+    /// Expectations about tool calls.
     ///
     /// ```yaml
     /// toolCalls:
@@ -54,7 +54,7 @@ pub struct Expect {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["tools"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
-    /// What the output must never hold: personal data, forbidden words.
+    /// Content that the output must not contain: personal data, forbidden phrases.
     ///
     /// ```yaml
     /// guardrails:
@@ -63,7 +63,7 @@ pub struct Expect {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guardrails: Option<Guardrails>,
-    /// Criteria that a model judges the output by.
+    /// Criteria by which a model scores the output.
     ///
     /// ```yaml
     /// judge:
@@ -71,18 +71,18 @@ pub struct Expect {
     ///     minScore: 0.8
     /// ```
     ///
-    /// `speclens run` asks the model once per criterion, and records its answer: another `minScore` is judged without asking
-    /// again. A judge that does not answer, or not as it was asked to, leaves the criterion unknown.
+    /// `speclens run` asks the model once per criterion and records the answer, so a new `minScore` needs no new
+    /// request. If the answer is missing or malformed, the result is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["llmJudge"]))]
     pub judge: Option<Vec<JudgeExpect>>,
-    /// How far the output may be from a stored one.
+    /// Maximum drift from a stored output.
     ///
-    /// speclens does not judge it: the result is unknown. KindLM's
-    /// `test` command never loads a baseline, so a drift expectation always fails there.
+    /// speclens does not evaluate it: the result is unknown. KindLM's `test` command never loads a baseline, so the
+    /// expectation always fails there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineExpect>,
-    /// How long a run may take.
+    /// Maximum duration of a run.
     ///
     /// ```yaml
     /// latency: { maxMs: 5000 }
@@ -90,21 +90,20 @@ pub struct Expect {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["time"]))]
     pub latency: Option<LatencyExpect>,
-    /// How much a run may cost.
+    /// Maximum cost of a run.
     ///
     /// ```yaml
     /// cost: { maxUsd: 0.05 }
     /// ```
     ///
-    /// The cost of a command is unknown; KindLM counts it as 0, so the expectation
-    /// always holds for command tests.
+    /// The cost of a command is unknown. KindLM counts it as 0, so the expectation always passes in command tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostExpect>,
 }
 
-/// What the text, or JSON, that came out must look like.
+/// Expectations about the output.
 ///
-/// For a command the text is its standard output without the protocol events, trimmed at both ends.
+/// For a command, the text is its standard output without protocol events, trimmed at both ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
@@ -119,17 +118,17 @@ pub struct Expect {
 pub struct OutputExpect {
     /// Whether the output is text or JSON.
     ///
-    /// With `json` the output must parse as one JSON value, and `schemaFile` is required. When it does not
-    /// parse, that is the only result: the rest of `output` is not checked.
+    /// With `json`, the output must parse as one JSON value, and `schemaFile` is required. If it does not parse, that
+    /// is the only result: the rest of `output` is not checked.
     ///
-    /// A command may report its JSON with a protocol event instead of printing nothing else:
-    /// `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
+    /// A command that also prints other text can report its JSON in a protocol event:
+    /// `{"kindlm":"output_json","data":{"ok":true}}`. KindLM still parses the text.
     #[schemars(extend("x-other-names" = ["type"]))]
     pub format: OutputFormat,
-    /// A JSON Schema file that the output must match.
+    /// JSON Schema file that the output must match.
     ///
-    /// The path is relative to the suite's directory and must stay below it. Draft-07 is assumed. With
-    /// `format: text` the schema sees the whole text as one string.
+    /// The path is relative to the suite's directory and must not lead out of it. The schema is read as draft-07. With
+    /// `format: text`, it applies to the whole text as one string.
     ///
     /// ```yaml
     /// output:
@@ -140,19 +139,19 @@ pub struct OutputExpect {
     #[schemars(extend("examples" = ["schemas/answer.json"]), extend("x-file" = "json-schema"))]
     #[schemars(extend("x-other-names" = ["schema", "jsonSchema"]))]
     pub schema_file: Option<FilePath>,
-    /// Texts that must all occur; upper and lower case count as equal.
+    /// Strings that must all occur, ignoring case.
     ///
-    /// One result per text, without word boundaries: `cat` is found in `concatenate`.
+    /// Each string has its own result. Word boundaries do not matter: `cat` is found in `concatenate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["refund", "policy"]]))]
     #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "include", "mustContain"]))]
     pub contains: Option<Vec<String>>,
-    /// Texts of which none may occur; upper and lower case count as equal.
+    /// Strings that must not occur, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["error", "traceback"]]))]
     #[schemars(extend("x-other-names" = ["excludes", "mustNotContain"]))]
     pub not_contains: Option<Vec<String>>,
-    /// The greatest length of the text, in UTF-16 units as JavaScript counts them.
+    /// Maximum length of the text in UTF-16 code units.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64), extend("examples" = [400]))]
     pub max_length: Option<u64>,
@@ -162,29 +161,29 @@ pub struct OutputExpect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {
-    /// As text.
+    /// Plain text.
     #[default]
     Text,
-    /// As one JSON value; `schemaFile` says what it must look like.
+    /// One JSON value that matches `schemaFile`.
     Json,
 }
 
-/// A tool that must, or must not, have been called.
+/// An expectation about calls of a tool.
 ///
-/// Names are compared exactly. Calls are not used up: one call may satisfy several entries. As soon as one
-/// entry has `order`, all entries of the list are judged together, by position.
+/// Names are compared exactly. One call may satisfy several items. If any item has `order`, all items of the list are
+/// judged together, by position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct ToolCallExpect {
-    /// The name of the tool, compared exactly.
+    /// Exact name of the tool.
     #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
     #[schemars(extend("x-other-names" = ["name", "function"]))]
     pub tool: Name,
-    /// The tool must not be called at all.
+    /// Whether the tool must not be called.
     ///
-    /// The other keys of the entry are ignored then: any call with this name fails the expectation, whatever its
-    /// arguments.
+    /// With `true`, the other keys of the item are ignored: any call of the tool fails the expectation, regardless of
+    /// its arguments.
     #[serde(default)]
     #[schemars(extend(
         "x-other-names" = [
@@ -192,10 +191,10 @@ pub struct ToolCallExpect {
         ],
     ))]
     pub should_not_call: bool,
-    /// Arguments that at least one call of the tool must have.
+    /// Arguments that at least one call must have.
     ///
-    /// Objects match partially at every depth (further keys are allowed), lists item by item and in full
-    /// length, everything else exactly: `"1"` is not `1`, and null is not missing.
+    /// Objects match partially at every depth: additional keys are allowed. Lists must have the same length and match
+    /// item by item. All other values must be equal: `"1"` is not `1`, and null is not a missing key.
     ///
     /// ```yaml
     /// argsMatch:
@@ -205,31 +204,31 @@ pub struct ToolCallExpect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["args", "arguments", "with"]))]
     pub args_match: Option<Map<String, Value>>,
-    /// A JSON Schema file that the arguments of at least one call must match.
+    /// JSON Schema file that the arguments of at least one call must match.
     ///
-    /// The path is relative to the suite's directory and must stay below it. KindLM reads the
-    /// file and then fails every such expectation with `INTERNAL_ERROR`, because nothing validates with it.
+    /// The path is relative to the suite's directory and must not lead out of it. KindLM reads the file, but cannot
+    /// validate with it, and fails every such expectation with `INTERNAL_ERROR`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
     pub args_schema: Option<FilePath>,
-    /// The position among all calls, counted from 0, at which this tool must have been called.
+    /// Position of the call among all tool calls, counted from 0.
     ///
-    /// Independent of which call satisfies `argsMatch`.
+    /// It does not matter which call satisfies `argsMatch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [0]))]
     #[schemars(extend("x-other-names" = ["position", "index"]))]
     pub order: Option<u64>,
 }
 
-/// What the output must never hold.
+/// Content that the output must not contain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Guardrails {
-    /// No personal data in the text of the output.
+    /// Personal data that the output must not contain.
     ///
-    /// `pii: {}` looks for what looks like a United States social security number, a payment card number
-    /// or an e-mail address. Tool arguments, structured output and standard error are not searched.
+    /// `pii: {}` searches for US social security numbers, payment card numbers and email addresses. Tool arguments,
+    /// structured output and standard error are not searched.
     ///
     /// ```yaml
     /// pii:
@@ -238,29 +237,28 @@ pub struct Guardrails {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pii: Option<PiiGuardrail>,
-    /// Phrases that must not occur, or of which one must.
+    /// Forbidden and required phrases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keywords: Option<KeywordsGuardrail>,
 }
 
-/// No personal data in the text of the output.
+/// Personal data that the output must not contain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct PiiGuardrail {
-    /// Whether the text is searched.
+    /// Whether to search the text.
     ///
-    /// `false` switches the expectation off. KindLM never reads this key and searches all the same.
+    /// `false` disables the expectation. KindLM ignores this key and always searches.
     pub enabled: bool,
-    /// Regular expressions that must not match, in place of the three built-in ones.
+    /// Regular expressions that must not match; they replace the three built-in ones.
     ///
-    /// ECMAScript syntax, upper and lower case count as equal, written without delimiters. `[]` leaves only
-    /// `customPatterns`. A pattern with nested quantifiers, such as `(a+)+`, is rejected by KindLM
-    /// program: the whole expectation fails.
+    /// ECMAScript syntax without delimiters, ignoring case. `[]` leaves only `customPatterns`. KindLM rejects patterns
+    /// with nested quantifiers, such as `(a+)+`: the whole expectation fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["\\b\\d{3}-\\d{2}-\\d{4}\\b"]]))]
     pub deny_patterns: Option<Vec<Pattern>>,
-    /// Further regular expressions that must not match, each with a name for the report.
+    /// Additional regular expressions that must not match, each with a name for the report.
     ///
     /// ```yaml
     /// customPatterns:
@@ -283,18 +281,18 @@ impl Default for PiiGuardrail {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct CustomPattern {
-    /// What a finding is called in the report.
+    /// Name of the match in the report.
     #[schemars(extend("examples" = ["order-id"]))]
     pub name: Name,
-    /// The regular expression, in ECMAScript syntax.
+    /// Regular expression in ECMAScript syntax.
     #[schemars(extend("examples" = ["ORD-\\d{6}"]))]
     #[schemars(extend("x-other-names" = ["regex"]))]
     pub pattern: Pattern,
 }
 
-/// Phrases that must not occur, or of which one must.
+/// Forbidden and required phrases.
 ///
-/// Found anywhere in the text, also inside words; upper and lower case count as equal.
+/// Phrases are found anywhere in the text, even inside words, ignoring case.
 ///
 /// ```yaml
 /// keywords:
@@ -305,42 +303,42 @@ pub struct CustomPattern {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct KeywordsGuardrail {
-    /// Phrases of which none may occur. One result per phrase.
+    /// Phrases that must not occur. Each has its own result.
     #[schemars(extend("examples" = [["password"]]))]
     #[schemars(extend(
         "x-other-names" = ["block", "denied", "disallow", "disallowed", "forbidden", "blocked", "denylist", "forbid"],
     ))]
     pub deny: Vec<String>,
-    /// Phrases of which at least one must occur. One result in all.
+    /// Phrases of which at least one must occur. They have one result together.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["refund", "exchange"]]))]
     #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,
 }
 
-/// A criterion that a model judges the output by.
+/// A criterion by which a model scores the output.
 ///
-/// The model that judges is `defaults.judgeModel`, or else the first of `models`.
+/// The judge is `defaults.judgeModel`, or else the first of `models`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct JudgeExpect {
-    /// What the judge is asked to score, as a sentence.
+    /// Criterion that the judge scores, as a sentence.
     #[schemars(extend("examples" = ["The answer is polite and names the delivery date."]))]
     #[schemars(extend("x-other-names" = ["prompt", "criterion", "question"]))]
     pub criteria: Name,
-    /// The least score that passes, from 0 to 1.
+    /// Minimum score, from 0 to 1.
     #[serde(default = "default_min_score")]
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schemars(extend("x-other-names" = ["threshold", "min", "score"]))]
     pub min_score: f64,
-    /// The provider's own name of another model to judge with.
+    /// Another model to judge with, by its name at the provider.
     ///
-    /// Not the `id` of an entry in `models`: the text is sent to the judge's provider unchanged.
+    /// This is not an `id` from `models`: the string is sent to the judge's provider unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["gpt-4o-mini"]))]
     pub model: Option<String>,
-    /// What the scores mean, handed to the judge below the criterion.
+    /// Meaning of the scores, sent to the judge after the criterion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<String>,
 }
@@ -349,12 +347,12 @@ fn default_min_score() -> f64 {
     0.7
 }
 
-/// How far the output may be from a stored one.
+/// Maximum drift from a stored output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct BaselineExpect {
-    /// How far the output may have drifted. Without it nothing is checked.
+    /// Maximum drift from the stored output. Without it, nothing is checked.
     ///
     /// ```yaml
     /// baseline:
@@ -364,17 +362,17 @@ pub struct BaselineExpect {
     pub drift: Option<DriftExpect>,
 }
 
-/// How far the output may have drifted from the stored one: 0 is the same, 1 is something else.
+/// Maximum drift from the stored output: 0 is identical, 1 is entirely different.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct DriftExpect {
-    /// The greatest drift that passes, from 0 to 1.
+    /// Maximum drift, from 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_score: f64,
-    /// How drift is measured.
+    /// Method that measures drift.
     pub method: DriftMethod,
-    /// With `field-diff`: the fields to compare, as dotted paths; numbers are list positions.
+    /// With `field-diff`: fields to compare, as dotted paths in which numbers are list positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["status", "items.0.sku"]]))]
     pub fields: Option<Vec<String>>,
@@ -386,36 +384,36 @@ impl Default for DriftExpect {
     }
 }
 
-/// How drift is measured.
+/// Method that measures drift.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriftMethod {
-    /// A model compares both texts.
+    /// A model compares the two texts.
     #[default]
     Judge,
-    /// The distance of the texts' embeddings; only `openai` can embed.
+    /// Distance between the embeddings of the texts; requires `openai`.
     Embedding,
-    /// The share of `fields` that differ, both texts read as JSON.
+    /// Share of `fields` that differ, with both texts parsed as JSON.
     FieldDiff,
 }
 
-/// How long a run may take.
+/// Maximum duration of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct LatencyExpect {
-    /// The most milliseconds from start to end; the value itself still passes.
+    /// Maximum duration in milliseconds, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [5000]))]
     #[schemars(extend("x-other-names" = ["max", "ms"]))]
     pub max_ms: f64,
 }
 
-/// How much a run may cost.
+/// Maximum cost of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct CostExpect {
-    /// The most US dollars; the value itself still passes.
+    /// Maximum cost in US dollars, inclusive.
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [0.05]))]
     #[schemars(extend("x-other-names" = ["max", "usd"]))]
     pub max_usd: f64,

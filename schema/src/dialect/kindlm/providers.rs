@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{Defines, Models, Name, Template, Url};
 
-/// Where models are reached.
+/// Providers of models.
 ///
 /// ```yaml
 /// providers:
@@ -19,7 +19,7 @@ use crate::words::{Defines, Models, Name, Template, Url};
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields, extend("x-defines" = "providers"))]
 pub struct Providers {
-    /// OpenAI, or a service that speaks its chat protocol.
+    /// OpenAI, or a service with a compatible chat API.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-other-names" = ["gpt"]))]
     pub openai: Option<KeyProvider>,
@@ -37,10 +37,10 @@ pub struct Providers {
     /// Cohere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cohere: Option<KeyProvider>,
-    /// Models on this machine, served by Ollama. Needs no key.
+    /// Local models, served by Ollama. Needs no key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ollama: Option<OllamaProvider>,
-    /// Any HTTP service, described by a request and by paths into its reply.
+    /// Any HTTP service, described by its request and by paths into its response.
     ///
     /// ```yaml
     /// http:
@@ -51,43 +51,43 @@ pub struct Providers {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<HttpProvider>,
-    /// A tool behind an HTTP bridge, called with the messages as its arguments.
+    /// A tool with an HTTP bridge, called with the messages as its arguments.
     ///
-    /// Plain HTTP, not the wire protocol of MCP. It never reports tool calls.
+    /// Uses plain HTTP, not the MCP protocol. It never reports tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpProvider>,
 }
 
-/// A provider that is reached with a key.
+/// A provider that requires a key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct KeyProvider {
-    /// The *name* of the environment variable that holds the key, never the key itself.
+    /// *Name* of the environment variable that holds the key, never the key itself.
     ///
-    /// KindLM refuses to start when the variable is empty, even if only command tests run.
+    /// KindLM refuses to start if the variable is empty, even if only command tests run.
     #[schemars(extend("examples" = ["OPENAI_API_KEY"]))]
     #[schemars(extend("x-other-names" = ["apiKey", "api_key", "key"]))]
     pub api_key_env: Name,
-    /// Another address than the provider's own, such as a proxy.
+    /// Address to use instead of the provider's own, such as a proxy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["https://proxy.example/v1"]))]
     #[schemars(extend("x-other-names" = ["url"]))]
     pub base_url: Option<Url>,
-    /// The organization that requests are billed to. Only `openai` uses it.
+    /// Organization to bill for requests. Only `openai` uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
 }
 
-/// Models on this machine, served by Ollama.
+/// Local models, served by Ollama.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct OllamaProvider {
-    /// The name of an environment variable. It must be set when named here, and is never sent.
+    /// Name of an environment variable. KindLM requires it to be set, but never sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<Name>,
-    /// Another address than `http://localhost:11434`.
+    /// Address to use instead of `http://localhost:11434`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:11434"]))]
     #[schemars(extend("x-other-names" = ["url", "host"]))]
@@ -99,82 +99,82 @@ pub struct OllamaProvider {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct HttpProvider {
-    /// Where the request goes.
+    /// Address of the request.
     #[schemars(extend("examples" = ["https://agent.example/chat"]))]
     #[schemars(extend("x-other-names" = ["baseUrl", "endpoint"]))]
     pub url: Url,
-    /// The method of the request, sent unchanged.
+    /// HTTP method, sent unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "POST"))]
     pub method: Option<String>,
-    /// Headers of the request. A value `env:NAME` is replaced by that environment variable.
+    /// Headers of the request. A value `env:NAME` is replaced by the environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, String>>,
-    /// The body of the request, with placeholders of its own.
+    /// Body of the request, with its own template variables.
     ///
     /// `{{model}}`, `{{system}}`, `{{user}}`, `{{temperature}}`, `{{maxTokens}}`, `{{messages_json}}`,
-    /// `{{tools_json}}`; others become empty. Texts are put in without JSON escapes.
+    /// `{{tools_json}}`; any other name becomes an empty string. Values are inserted without JSON escaping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "http-body", "examples" = ["{\"question\": \"{{user}}\"}"]))]
     pub body: Option<String>,
-    /// Path of the text in the reply: dots and `[n]`.
+    /// Path of the text in the response, with dots and `[n]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "choices.0.message.content"))]
     pub response_path: Option<String>,
-    /// Path of the list of tool calls in the reply. Without it there are none.
+    /// Path of the list of tool calls in the response. Without it, no tool calls are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["choices.0.message.tool_calls"]))]
     pub tool_calls_path: Option<String>,
-    /// Path of the name of the model that answered, in the reply.
+    /// Path of the name of the model in the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "model"))]
     pub model_id_path: Option<String>,
-    /// Path of the token counts in the reply.
+    /// Paths of the token counts in the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_paths: Option<UsagePaths>,
-    /// The name of an environment variable that must be set. Its value is not used: see `headers`.
+    /// Name of an environment variable that must be set. Its value is not used: see `headers`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<Name>,
 }
 
-/// Path of the token counts in a reply.
+/// Paths of the token counts in a response.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct UsagePaths {
-    /// Tokens that were sent.
+    /// Input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "usage.prompt_tokens"))]
     pub input_tokens: Option<String>,
-    /// Tokens that came back.
+    /// Output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "usage.completion_tokens"))]
     pub output_tokens: Option<String>,
-    /// Both together.
+    /// Total tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "usage.total_tokens"))]
     pub total_tokens: Option<String>,
 }
 
-/// A tool behind an HTTP bridge.
+/// A tool with an HTTP bridge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct McpProvider {
-    /// Where the request goes.
+    /// Address of the request.
     #[schemars(extend("examples" = ["http://localhost:3000/call"]))]
     #[schemars(extend("x-other-names" = ["url"]))]
     pub server_url: Url,
-    /// The tool that is called.
+    /// Tool to call.
     #[schemars(extend("examples" = ["ask"]))]
     #[schemars(extend("x-other-names" = ["tool"]))]
     pub tool_name: Name,
-    /// Headers of the request. A value `env:NAME` is replaced by that environment variable.
+    /// Headers of the request. A value `env:NAME` is replaced by the environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, String>>,
 }
 
-/// A model that prompt tests ask.
+/// A model that prompt tests use.
 ///
 /// ```yaml
 /// - id: small
@@ -186,17 +186,17 @@ pub struct McpProvider {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct Model {
-    /// The name by which this file refers to the model, unique in the list.
+    /// Name of the model in this file, unique in the list.
     #[schemars(extend("examples" = ["small"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub id: Defines<Models>,
-    /// The provider that serves it; it must be in `providers`.
+    /// Provider of the model; it must be in `providers`.
     #[schemars(extend("x-refers" = "providers"))]
     pub provider: ProviderName,
-    /// The name that the provider knows it by.
+    /// Name of the model at the provider.
     #[schemars(extend("examples" = ["gpt-4o-mini"]))]
     pub model: Name,
-    /// How it samples.
+    /// Sampling parameters.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     #[schemars(extend("x-other-names" = ["parameters", "config"]))]
@@ -217,7 +217,7 @@ pub const MODELS: &[(&str, &[&str])] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderName {
-    /// OpenAI, or a service that speaks its chat protocol.
+    /// OpenAI, or a service with a compatible chat API.
     OpenAi,
     /// Anthropic.
     Anthropic,
@@ -227,33 +227,33 @@ pub enum ProviderName {
     Mistral,
     /// Cohere.
     Cohere,
-    /// Models on this machine, served by Ollama.
+    /// Local models, served by Ollama.
     Ollama,
     /// Any HTTP service.
     Http,
-    /// A tool behind an HTTP bridge.
+    /// A tool with an HTTP bridge.
     Mcp,
 }
 
-/// How a model samples.
+/// Sampling parameters of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Params {
-    /// How freely the model chooses: 0 is the least. Always sent.
+    /// Sampling temperature: 0 is the least random. Always sent.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: f64,
-    /// The most tokens of one reply.
+    /// Maximum number of tokens in one reply.
     #[schemars(range(min = 1, max = 128_000))]
     pub max_tokens: u32,
-    /// The share of probability from which tokens are drawn.
+    /// Cumulative probability of the tokens to sample from (nucleus sampling).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top_p: Option<f64>,
-    /// Texts at which the reply ends.
+    /// Strings that end the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
-    /// A number that makes replies more repeatable, where the provider supports it.
+    /// Seed for more reproducible replies, if the provider supports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -9_007_199_254_740_991_i64, max = 9_007_199_254_740_991_i64), extend("examples" = [42]))]
     pub seed: Option<i64>,
@@ -265,7 +265,7 @@ impl Default for Params {
     }
 }
 
-/// What a model is asked. `{{name}}` is replaced by a value of the test's `vars`.
+/// A prompt for a model. `{{name}}` is replaced by a value from the test's `vars`.
 ///
 /// ```yaml
 /// prompts:
@@ -277,15 +277,15 @@ impl Default for Params {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct Prompt {
-    /// The role and the rules that the model is given first.
+    /// System prompt: the role and rules of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 0))]
     pub system: Option<Template>,
-    /// What the user says.
+    /// User message.
     #[schemars(extend("examples" = ["{{question}}"]))]
     #[schemars(extend("x-other-names" = ["prompt", "template", "content", "text", "message"]))]
     pub user: Template,
-    /// How the model's answer begins, sent as a last message of the assistant.
+    /// Beginning of the model's reply, sent as the last assistant message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minLength" = 0))]
     pub assistant: Option<Template>,

@@ -10,7 +10,7 @@ use crate::{
 /// Commands and prompts.
 pub const VARS: Filling = Filling {
     word: "vars",
-    texts: "`command` of a KindLM test, and the texts of a prompt",
+    texts: "KindLM: `command` of a test, and the strings of a prompt",
     docs: "The author chooses the names, of ASCII letters, digits, `_` and `.`, without blanks between the braces; each \
            has its value in `vars` of the test. A name without a value breaks the test. Names that begin with `env.` stay \
            as they are.",
@@ -23,11 +23,11 @@ const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
 /// The body of a request.
 pub const BODY: Filling = Filling {
     word: "http-body",
-    texts: "`providers.http.body` of KindLM",
-    docs: "Other names become empty. Texts are put in without JSON escapes.",
+    texts: "KindLM: `providers.http.body`",
+    docs: "Other names become empty strings. Values are inserted without JSON escaping.",
     allows_blanks: false,
     variables: &[
-        Variable { name: "model", docs: "The `model` of the model that is asked.", files: SUITE },
+        Variable { name: "model", docs: "The value of `model` in `models`.", files: SUITE },
         Variable { name: "system", docs: "The system text of the prompt.", files: SUITE },
         Variable { name: "user", docs: "The user text of the prompt.", files: SUITE },
         Variable { name: "temperature", docs: "`temperature` of the model's `params`.", files: SUITE },

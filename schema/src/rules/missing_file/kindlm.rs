@@ -40,8 +40,9 @@ enum Why {
     },
 }
 
-/// The script that a command begins with. Only a path that begins with `./` is looked for: any other word may be found on the
-/// `PATH`, and what comes later in the command may be made by it.
+/// The script that a command begins with.
+/// Only a path that begins with `./` is looked for: any other word may be found on the `PATH`, and what comes later in
+/// the command may be made by it.
 pub(crate) fn check_command(test: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     let Some(command) = test.get("command") else { return };
     let Some(word) = command.text().and_then(|text| text.split_whitespace().next()) else { return };

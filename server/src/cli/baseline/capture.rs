@@ -30,21 +30,21 @@ use crate::{
 /// The options of `speclens baseline capture`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The target: its directory, its path in the workspace, or its contract
+    /// Target: its directory, its path in the workspace, or its contract
     target: String,
-    /// How many times each scenario runs; at least 5
+    /// Number of runs per scenario; at least 5
     #[arg(long, value_name = "N", default_value_t = USUAL_RUNS)]
     runs: usize,
-    /// Only this scenario (repeatable)
+    /// Select a scenario by name (repeatable)
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
-    /// Replace baselines that are stored already
+    /// Replace existing baselines
     #[arg(long)]
     force: bool,
-    /// The address of the gateway, instead of what `clawspec.yaml` and the environment say
+    /// Address of the gateway; overrides `clawspec.yaml` and the environment
     #[arg(long, value_name = "URL")]
     gateway: Option<String>,
-    /// How to print what was captured
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -83,7 +83,7 @@ struct Refused {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    ensure!(args.runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs: `--runs {USUAL_RUNS}` is a good number");
+    ensure!(args.runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs; {USUAL_RUNS} are recommended");
     ensure!(args.runs <= MAX_RUNS, "`--runs` is at most {MAX_RUNS}");
     let contract = contract_of(&args.target)?;
     let mut store = Store::beside(&contract)?;
@@ -92,13 +92,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let known = cases.iter().find_map(|(_, case)| Some((&case.name, store.baselines.baselines.get(&case.name)?)));
     if let Some((name, baseline)) = known.filter(|_| !args.force) {
         bail!(
-            "`{name}` has a baseline already, captured {} from {} runs: `--force` replaces it, `--scenario NAME` chooses others",
+            "`{name}` already has a baseline, captured {} from {} runs: replace it with `--force`, or select others with `--scenario NAME`",
             &*baseline.captured_at,
             baseline.runs
         );
     }
     if args.runs < FEW_RUNS {
-        output::remark(&format!("a baseline of {} runs is rough; {USUAL_RUNS} make a good one", args.runs));
+        output::remark(&format!("a baseline of {} runs is imprecise; {USUAL_RUNS} are recommended", args.runs));
     }
     let clock = Clock::from_environment()?;
     let measuring = measuring(&loaded);
@@ -168,7 +168,7 @@ impl Captured {
         }
         let evidence: Vec<_> = result.runs.iter().filter_map(|run| run.evidence.get()).collect();
         if evidence.len() < MIN_RUNS {
-            let reason = format!("only {} runs left something to measure", evidence.len());
+            let reason = format!("only {} runs left anything to measure", evidence.len());
             return Captured { name, outcome: Err(Refused { status: Status::Unknown, reason }) };
         }
         let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();

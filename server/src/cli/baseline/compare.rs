@@ -31,12 +31,12 @@ use crate::{
 /// The options of `speclens baseline compare`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The target: its directory, its path in the workspace, or its contract
+    /// Target: its directory, its path in the workspace, or its contract
     target: String,
-    /// Only this scenario (repeatable)
+    /// Select a scenario by name (repeatable)
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -205,8 +205,8 @@ impl Checked {
         let Checked { metric, baseline_p50, baseline_p95, actual, drift, limit, status, reason, is_difference } = self;
         let base = format!("p50 {}, p95 {}", number(*baseline_p50), number(*baseline_p95));
         let Some(actual) = actual else {
-            let reason = reason.as_deref().unwrap_or("not known");
-            return format!("{:<7} {metric:<26} not known: {reason} ({base})", status.as_str());
+            let reason = reason.as_deref().unwrap_or("unknown");
+            return format!("{:<7} {metric:<26} unknown: {reason} ({base})", status.as_str());
         };
         let times = |value: f64| if *is_difference { format!("{value:+.2}") } else { format!("x{value:.2}") };
         let drift = drift.map(|drift| format!(", {}", times(drift))).unwrap_or_default();

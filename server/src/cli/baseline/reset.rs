@@ -9,9 +9,9 @@ use crate::cli::{FAILED, PASSED, output};
 /// The options of `speclens baseline reset`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The target: its directory, its path in the workspace, or its contract
+    /// Target: its directory, its path in the workspace, or its contract
     target: String,
-    /// Only the baseline of this scenario (repeatable)
+    /// Select a scenario by name (repeatable)
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
 }

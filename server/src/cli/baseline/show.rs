@@ -11,9 +11,9 @@ use crate::cli::{FAILED, PASSED, output};
 /// The options of `speclens baseline show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The target: its directory, its path in the workspace, or its contract
+    /// Target: its directory, its path in the workspace, or its contract
     target: String,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -31,7 +31,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let baselines = &store.baselines.baselines;
     let text = match args.format {
         Format::Human if baselines.is_empty() => {
-            format!("no baseline is stored: `speclens baseline capture {}` stores one\n", args.target)
+            format!("no baseline is stored; run `speclens baseline capture {}` to store one\n", args.target)
         }
         Format::Human => human(baselines),
         Format::Json => {

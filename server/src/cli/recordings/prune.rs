@@ -12,26 +12,26 @@ use super::{
 use crate::cli::{INVALID, PASSED, output};
 
 pub(super) const AFTER_HELP: &str = "\
-Without options, the limits of `recordings` in `speclens.yaml` are applied, as after each run. `--stale` and
-`--older-than` together choose what both of them choose. Texts that no recording refers to are removed in any case.";
+Without options, this applies the limits of `recordings` in `speclens.yaml`, as each run does. `--stale` and
+`--older-than` together select the recordings that match both. Texts that no recording refers to are always removed.";
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The options of `speclens recordings prune`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites, or directories to search
+    /// Suites or directories to search
     paths: Vec<PathBuf>,
-    /// Those of attempts that began more than so many days ago
+    /// Select recordings of attempts that began more than this many days ago
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
     older_than: Option<u32>,
-    /// All of them
+    /// Select all recordings
     #[arg(long, conflicts_with_all = ["older_than", "stale"])]
     all: bool,
-    /// Those that no test is judged by: stale, damaged, of another version, or of a test that no longer exists
+    /// Select recordings that no test uses: stale, damaged, from another version, or of a deleted test
     #[arg(long)]
     stale: bool,
-    /// Say what would be removed; remove nothing
+    /// Print what would be removed without removing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -68,7 +68,7 @@ fn told(removed: &Removed, dry_run: bool) -> String {
     let verb = if dry_run { "would remove" } else { "removed" };
     let texts = match removed.texts {
         0 => String::new(),
-        texts => format!(" and {} beside them", plural(texts, "text")),
+        texts => format!(" and {}", plural(texts, "text")),
     };
     format!("{verb} {}{texts}, {}\n", plural(removed.recordings, "recording"), size(removed.bytes))
 }

@@ -29,13 +29,13 @@ use crate::{
 /// The options of `speclens recordings show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The name of the test
+    /// Name of the test
     #[arg(value_name = "TEST")]
     test: String,
-    /// A suite, or a directory to search (repeatable)
+    /// Suite, or directory to search (repeatable)
     #[arg(long = "path", value_name = "SUITE")]
     paths: Vec<PathBuf>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -86,7 +86,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
     if found.is_empty() {
         // What could not be read was said, and may hold the test.
-        ensure!(failures.is_empty(), "no recording of `{}` in what could be read", args.test);
+        ensure!(failures.is_empty(), "no readable recording of `{}`", args.test);
         return not_found(&args.test, &shelves);
     }
     let text = match args.format {
@@ -106,8 +106,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 fn not_found(test: &str, shelves: &[Shelf]) -> anyhow::Result<u8> {
     let tests = shelves.iter().flat_map(|shelf| shelf.items.values().filter_map(|item| item.test.as_deref()));
     match nearest(test, tests) {
-        Some(near) => bail!("no recording of a test `{test}`: did you mean `{near}`?"),
-        None => bail!("no recording of a test `{test}`: run it first; `speclens recordings list` lists the recordings"),
+        Some(near) => bail!("no recording of the test `{test}`; did you mean `{near}`?"),
+        None => {
+            bail!("no recording of the test `{test}`: run it first (`speclens recordings list` lists all recordings)")
+        }
     }
 }
 

@@ -95,9 +95,9 @@ impl State {
         match self {
             State::Fresh => "fresh",
             State::Stale => "stale",
-            State::Gone => "of a test that no longer exists",
+            State::Gone => "of a deleted test",
             State::Damaged => "damaged",
-            State::OtherVersion => "of another version",
+            State::OtherVersion => "from another version",
             State::TooLarge => "too large",
             State::Unknown => "unknown, because the suite has errors",
         }

@@ -24,10 +24,7 @@ pub(super) fn check(models: &[String], has_help_modes: bool, suites: &[Chosen<'_
     }
     let with_tasks: Vec<_> = may_run().filter(|(suite, _)| has_tasks(suite)).collect();
     let option = if models.is_empty() { "--help-mode" } else { "--model" };
-    ensure!(
-        !with_tasks.is_empty(),
-        "`{option}` selects nothing: no chosen test is a task for a model; tasks of cli-bench are"
-    );
+    ensure!(!with_tasks.is_empty(), "`{option}` applies only to cli-bench tasks, and none is selected");
     for id in models {
         for (suite, own) in &with_tasks {
             if let Some(sentence) = unknown(id, suite, own) {

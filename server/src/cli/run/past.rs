@@ -58,13 +58,11 @@ impl Past {
             return None;
         }
         Some(match (self.recorded, self.unrecorded) {
-            (0, _) => "nothing to run again: no run of these tests is recorded; run them without `--failed`".to_owned(),
-            (_, 0) => "nothing to run again: no test failed when it was last run".to_owned(),
-            (_, 1) => {
-                "nothing to run again: no test failed when it was last run; 1 test has no recorded run".to_owned()
-            }
+            (0, _) => "nothing to run: these tests have no recordings; run them without `--failed`".to_owned(),
+            (_, 0) => "nothing to run: no test failed in its last run".to_owned(),
+            (_, 1) => "nothing to run: no test failed in its last run; 1 test has no recorded run".to_owned(),
             (_, count) => {
-                format!("nothing to run again: no test failed when it was last run; {count} tests have no recorded run")
+                format!("nothing to run: no test failed in its last run; {count} tests have no recorded run")
             }
         })
     }

@@ -45,9 +45,7 @@ impl FromStr for ReportTarget {
             "github" => ReportKind::Github,
             "clawspec" => ReportKind::ClawSpec,
             other => {
-                return Err(format!(
-                    "there is no report `{other}`: choose human, json, junit, sarif, github or clawspec"
-                ));
+                return Err(format!("unknown report `{other}`; choose human, json, junit, sarif, github or clawspec"));
             }
         };
         Ok(ReportTarget { kind, file })
@@ -60,12 +58,15 @@ pub(super) fn targets(wanted: &[ReportTarget]) -> anyhow::Result<Vec<ReportTarge
     let mut targets = wanted.to_vec();
     let prints = |target: &&ReportTarget| target.file.is_none() && target.kind != ReportKind::ClawSpec;
     let on_stdout = targets.iter().filter(prints).count();
-    ensure!(on_stdout <= 1, "two reports on standard output: give all but one a file, as in `--report junit=FILE`");
+    ensure!(
+        on_stdout <= 1,
+        "only one report can go to standard output: give the others a file, as in `--report junit=FILE`"
+    );
     let mut files = HashSet::new();
     for (kind, file) in targets.iter().filter_map(|target| Some((target.kind, target.file.as_deref()?))) {
-        ensure!(files.insert(file), "two reports in {}: give each a file of its own", file.display());
+        ensure!(files.insert(file), "two reports have the same file {}: give each its own file", file.display());
         if kind == ReportKind::ClawSpec {
-            ensure!(!file.is_file(), "cannot write reports to {}: it is a file; name a directory", file.display());
+            ensure!(!file.is_file(), "cannot write reports to {}: not a directory", file.display());
             continue;
         }
         writable(file)?;
@@ -82,7 +83,7 @@ fn writable(file: &Path) -> anyhow::Result<()> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match fs::metadata(file) {
         Ok(metadata) if metadata.is_dir() => {
-            bail!("cannot write a report to {shown}: it is a directory; name a file in it")
+            bail!("cannot write a report to {shown}: it is a directory; name a file")
         }
         Ok(metadata) if metadata.is_file() => match fs::OpenOptions::new().append(true).open(file) {
             Ok(_) => Ok(()),
@@ -96,7 +97,10 @@ fn writable(file: &Path) -> anyhow::Result<()> {
             Err(anyhow!("cannot write a report to {shown}: {error}"))
         }
         Err(_) if !parent.is_dir() => {
-            bail!("cannot write a report to {shown}: there is no directory {}; create it first", parent.display())
+            bail!(
+                "cannot write a report to {shown}: the directory {} does not exist; create it first",
+                parent.display()
+            )
         }
         Err(_) => {
             use rustix::fs::{Access, access};

@@ -21,7 +21,7 @@ use crate::{
     words::{Artifact, Name},
 };
 
-/// A file is there when the step is done.
+/// A file exists after the run.
 ///
 /// ```yaml
 /// - type: artifact_exists
@@ -30,19 +30,19 @@ use crate::{
 ///   updated_after: "{{run_started_at}}"
 /// ```
 ///
-/// Without `updated_after` a file from an earlier run is as good.
+/// Without `updated_after`, a file from an earlier run also passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["artifact_present"]))]
 pub struct ArtifactExists {
-    /// The file. With wildcards, one match is enough.
+    /// Path of the file. With wildcards, one match is enough.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
@@ -92,7 +92,7 @@ impl AssertionType for ArtifactExists {
     }
 }
 
-/// A file has certain headings, or certain keys.
+/// A file has certain headings or keys.
 ///
 /// ```yaml
 /// - type: artifact_contains
@@ -100,30 +100,30 @@ impl AssertionType for ArtifactExists {
 ///   sections: [hook, body, cta]
 /// ```
 ///
-/// Give `sections`, `fields`, or both. Of several matches the one that was written last is read for `sections`, and the
-/// first one by name for `fields`. ClawSpec takes a section for present as soon as `# name` or `name:`
-/// stands anywhere in the text.
+/// Set `sections`, `fields` or both. If several files match, `sections` checks the most recently written one, and
+/// `fields` the first one by name. ClawSpec considers a section present if `# name` or `name:` occurs anywhere in the
+/// text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ArtifactContains {
     /// The file.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// Headings that a Markdown file must have, at any level; upper and lower case count as equal.
+    /// Headings that a Markdown file must have, at any level, ignoring case.
     ///
-    /// In a YAML file, keys count as headings.
+    /// In a YAML file, the keys count as headings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["hook", "body", "cta"]]))]
     pub sections: Option<Vec<Name>>,
-    /// Keys that a YAML or JSON file must have, with another value than null. `a.b` is `b` inside of `a`.
+    /// Keys that a YAML or JSON file must have, with a value other than null. `a.b` is `b` inside `a`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["status", "meta.author"]]))]
     pub fields: Option<Vec<Name>>,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,
@@ -246,7 +246,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
     })
 }
 
-/// Certain words or phrases do not occur in a file.
+/// A file does not contain certain words or phrases.
 ///
 /// ```yaml
 /// - type: artifact_absent_words
@@ -254,7 +254,7 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 ///   words: [urgent, guaranteed, limited time]
 /// ```
 ///
-/// The list is here, or in a YAML file:
+/// The list can also be in a YAML file:
 ///
 /// ```yaml
 /// - type: artifact_absent_words
@@ -263,8 +263,8 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
 ///   key: tone.banned
 /// ```
 ///
-/// Words are found anywhere, also inside of others; upper and lower case count as equal. For ClawSpec a
-/// list that cannot be found is an empty one, so the assertion always holds.
+/// Words are found anywhere, even inside other words, ignoring case. ClawSpec treats a missing list as empty, so the
+/// assertion always passes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
@@ -273,26 +273,26 @@ pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, 
     ],
 ))]
 pub struct ArtifactAbsentWords {
-    /// The file; of several matches the one that was written last.
+    /// Path of the file; if several match, the most recently written one.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// The words and phrases.
+    /// Words and phrases that must not occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("items" = { "type": ["string", "number"] }, "examples" = [["urgent", "guaranteed"]]))]
     pub words: Option<Vec<serde_json::Value>>,
-    /// A YAML or JSON file that holds the list, in place of `words`.
+    /// YAML or JSON file with the list, instead of `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["brand/rules.yaml"]))]
     pub source: Option<Artifact>,
-    /// Path of the list in `source`; `a.b` is `b` inside of `a`.
+    /// Path of the list in `source`; `a.b` is `b` inside `a`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only" = "source", "examples" = ["tone.banned"]))]
     pub key: Option<Name>,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,

@@ -13,7 +13,7 @@ use crate::{
     words::{Artifact, PythonPattern, RunText},
 };
 
-/// An address answers with a certain status.
+/// An address responds with a certain status.
 ///
 /// ```yaml
 /// - type: gateway_response
@@ -21,20 +21,20 @@ use crate::{
 ///   expected_status: 200
 /// ```
 ///
-/// Asked is with GET, for five seconds at most; redirects are not followed, and no token is sent.
+/// The request is a GET with a timeout of five seconds. Redirects are not followed, and no token is sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["http_status"]))]
 pub struct GatewayResponse {
-    /// The full address.
+    /// Full address of the request.
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
     #[schemars(extend("x-synonyms" = ["url"]))]
     pub endpoint: RunText,
-    /// The status, as a number.
+    /// Expected status code.
     #[schemars(range(min = 100, max = 599), extend("examples" = [200]))]
     #[schemars(extend("x-synonyms" = ["status", "status_code"]))]
     pub expected_status: u16,
-    /// A text that the body must hold. Not in the reference; ClawSpec reads it.
+    /// String that the body must contain. Undocumented, but ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["\"ok\""]))]
     #[schemars(extend("x-other-names" = ["body"]))]
@@ -90,7 +90,7 @@ impl AssertionType for GatewayResponse {
     }
 }
 
-/// A line of a log holds a text, or matches a regular expression.
+/// A line of a log contains a string or matches a regular expression.
 ///
 /// ```yaml
 /// - type: log_entry
@@ -98,22 +98,22 @@ impl AssertionType for GatewayResponse {
 ///   pattern: "approved"
 /// ```
 ///
-/// The pattern is a regular expression of Python; `^` and `$` match at the ends of lines. It also counts when it occurs
-/// in the log letter by letter, so a text need not be escaped. A log may be of any length. For ClawSpec it is an expression only,
-/// with `^` and `$` for the ends of the file, and one that does not compile breaks the scenario.
+/// The pattern is a Python regular expression in which `^` and `$` match at line ends. It also matches literally, so
+/// plain text needs no escaping. A log may have any length. In ClawSpec it is a regular expression only, `^` and `$`
+/// match at the ends of the file, and an invalid one breaks the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
 pub struct LogEntry {
-    /// The log; the first match where the path has wildcards.
+    /// Path of the log; with wildcards, the first match.
     #[schemars(extend("x-file" = "log", "examples" = ["memory/logs/run.log"]))]
     #[schemars(extend("x-synonyms" = ["log_path"]))]
     pub path: Artifact,
-    /// The text or regular expression.
+    /// String or regular expression to search for.
     #[schemars(extend("examples" = ["approved"]))]
     #[schemars(extend("x-other-names" = ["contains", "text", "content", "value", "expected"]))]
     pub pattern: PythonPattern,
-    /// The pattern must not be found. Not in the reference; ClawSpec reads it.
+    /// Whether the pattern must not be found. Undocumented, but ClawSpec reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub absent: bool,
 }
@@ -190,7 +190,7 @@ impl AssertionType for LogEntry {
     }
 }
 
-/// A file of the router names a certain agent.
+/// The router's state file names a certain agent.
 ///
 /// ```yaml
 /// - type: decision_routed_to
@@ -198,16 +198,16 @@ impl AssertionType for LogEntry {
 ///   expected_agent: agents/marketing/brand
 /// ```
 ///
-/// Read is the key `selected_agent`, or `agent` where that is empty. The whole text counts.
+/// The assertion reads the key `selected_agent`, or `agent` if that is empty, and compares the whole string.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["routing_result"]))]
 pub struct DecisionRoutedTo {
-    /// The YAML or JSON file that the router writes; the first match where the path has wildcards.
+    /// YAML or JSON file that the router writes; with wildcards, the first match.
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
     #[schemars(extend("x-synonyms" = ["path"]))]
     pub state_path: Artifact,
-    /// The id or path of the agent.
+    /// Id or path of the agent.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents/marketing/brand"]))]
     #[schemars(extend("x-synonyms" = ["agent"]))]
     pub expected_agent: RunText,

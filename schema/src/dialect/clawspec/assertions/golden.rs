@@ -1,4 +1,4 @@
-//! A file resembles another one that is known to be good.
+//! A file resembles a golden file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::{
     words::Artifact,
 };
 
-/// A file resembles another one that is known to be good.
+/// A file resembles a golden file.
 ///
 /// ```yaml
 /// - type: artifact_matches_golden
@@ -25,30 +25,29 @@ use crate::{
 ///   rouge_threshold: 0.8
 /// ```
 ///
-/// The score is ROUGE-L, which counts the words that both have in the same order: twice the longest sequence of words that stands in both files, divided by the number of words
-/// of both together. Words are what stands between blanks; upper and lower case differ. ClawSpec counts from 0.5 on
-/// where nothing is written, and only warns below the threshold; so does speclens where `speclens.yaml` says
-/// `clawspec: {thresholds: warn}`.
+/// The score is ROUGE-L: twice the length of the longest common subsequence of words, divided by the number of words in
+/// both files. Words are separated by white space and compared case-sensitively. In ClawSpec the default threshold is
+/// 0.5, and a lower score is only a warning. speclens also warns if `speclens.yaml` has `clawspec: {thresholds: warn}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ArtifactMatchesGolden {
-    /// The file; of several matches the one that was written last.
+    /// Path of the file; if several match, the most recently written one.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
-    /// The good file.
+    /// Path of the golden file.
     #[schemars(extend("examples" = ["tests/golden/email-output.md"]))]
     #[schemars(extend("x-synonyms" = ["golden_path"]))]
     pub golden: Artifact,
-    /// The least score that passes, from 0 to 1.
+    /// Minimum score, from 0 to 1.
     #[serde(default = "rouge_threshold", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0.0, max = 1.0), extend("type" = ["number", "string"]))]
     #[schemars(extend("x-synonyms" = ["threshold"]))]
     pub rouge_threshold: f64,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,

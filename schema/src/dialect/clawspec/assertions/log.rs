@@ -17,7 +17,7 @@ use crate::{
 /// The run that is looked at when nothing is written.
 const RUN_ID: &str = "{{run_id}}";
 
-/// A tool was called in the run, says the gateway's log.
+/// A tool was called in the run, according to the gateway log.
 ///
 /// ```yaml
 /// - type: tool_was_called
@@ -32,15 +32,15 @@ const RUN_ID: &str = "{{run_id}}";
     "x-other-names" = ["tool_invoked", "tool_used", "tool_was_invoked", "tool_was_used"],
 ))]
 pub struct ToolWasCalled {
-    /// The tool's exact name.
+    /// Exact name of the tool.
     #[schemars(extend("x-shares" = "tools", "examples" = ["sessions_spawn"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -195,7 +195,7 @@ pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
 pub(crate) struct LogFigures {
     /// `None`: it tells of no tokens.
     pub(crate) tokens: Option<Tokens>,
-    /// Calls of tools. `None`: it does not tell them.
+    /// Tool calls. `None`: it does not tell them.
     pub(crate) calls: Option<u64>,
     /// Agents that took over.
     pub(crate) delegations: Option<u64>,
@@ -254,7 +254,7 @@ impl AssertionType for ToolWasCalled {
     }
 }
 
-/// A tool was not called in the run, says the gateway's log.
+/// A tool was not called in the run, according to the gateway log.
 ///
 /// ```yaml
 /// - type: tool_not_called
@@ -263,21 +263,21 @@ impl AssertionType for ToolWasCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then. For ClawSpec
-/// it holds. OpenClaw gateways log the calls of tools at level `debug` only.
+/// If the log is missing or does not mention the run, the result is unknown; in ClawSpec the assertion passes. OpenClaw
+/// gateways log tool calls only at the level `debug`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["tool_was_not_called"], "x-other-names" = ["tool_not_used", "tool_was_not_used"]))]
 pub struct ToolNotCalled {
-    /// The tool's exact name.
+    /// Exact name of the tool.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -309,9 +309,9 @@ impl AssertionType for ToolNotCalled {
     }
 }
 
-/// Another agent took over, says the gateway's log.
+/// The run was handed over to another agent, according to the gateway log.
 ///
-/// It was called with `sessions_spawn`, and its session began.
+/// The agent was called with `sessions_spawn`, and its session began.
 ///
 /// ```yaml
 /// - type: delegation_occurred
@@ -320,7 +320,7 @@ impl AssertionType for ToolNotCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// Only the first call for that agent counts.
+/// Only the first call of that agent counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["delegated_to"]))]
@@ -328,19 +328,19 @@ impl AssertionType for ToolNotCalled {
     { "names": ["to", "agent", "target"], "note": "ClawSpec breaks the scenario without `to_agent`" },
 ]))]
 pub struct DelegationOccurred {
-    /// The id of the agent that took over.
+    /// Id of the agent that takes over.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
     #[schemars(extend("x-synonyms" = ["to"], "x-other-names" = ["agent", "target"]))]
     pub to_agent: RunText,
-    /// The id of the agent that handed over. Has no effect; ClawSpec ignores it, too.
+    /// Id of the agent that hands over. Has no effect, in ClawSpec either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -395,7 +395,7 @@ impl AssertionType for DelegationOccurred {
     }
 }
 
-/// Only certain tools were called in the run, says the gateway's log.
+/// Only allowed tools were called in the run, according to the gateway log.
 ///
 /// ```yaml
 /// - type: tool_not_permitted
@@ -404,8 +404,8 @@ impl AssertionType for DelegationOccurred {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// The list names what is allowed; a call of any other tool fails the assertion. To forbid one tool, use `tool_not_called` or
-/// `tool_not_invoked`. A log that is not there, or that says nothing about the run, shows nothing: the result is unknown then.
+/// The list is an allow-list: a call of any other tool fails the assertion. To forbid one tool, use `tool_not_called`
+/// or `tool_not_invoked`. If the log is missing or does not mention the run, the result is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-advice" = [
@@ -424,15 +424,15 @@ impl AssertionType for DelegationOccurred {
     },
 ]))]
 pub struct ToolNotPermitted {
-    /// The exact names of the tools that are allowed. `[]` allows none.
+    /// Exact names of the allowed tools. `[]` allows none.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["read", "write"]]))]
     #[schemars(extend("x-synonyms" = ["allowed", "permitted_tools"], "x-other-names" = ["tools"]))]
     pub allowed_tools: Vec<Name>,
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -472,7 +472,7 @@ impl AssertionType for ToolNotPermitted {
     }
 }
 
-/// The run used no more than so many tokens, says the gateway's log.
+/// The run stayed within a token budget, according to the gateway log.
 ///
 /// ```yaml
 /// - type: token_budget
@@ -482,30 +482,30 @@ impl AssertionType for ToolNotPermitted {
 ///   max_output_tokens: 4000
 /// ```
 ///
-/// At least one limit is needed. All lines of the run that tell tokens are added; ClawSpec takes the first
-/// one. A log without such a line skips the assertion; one that is not there, or that says nothing about the run, shows
-/// nothing: the result is unknown then. OpenClaw gateways log no tokens: use `trace_token_budget` for them.
+/// Set at least one limit. The token counts of all lines of the run are added up; ClawSpec uses only the first. If no
+/// line has token counts, the assertion is skipped. If the log is missing or does not mention the run, the result is
+/// unknown. OpenClaw gateways do not log tokens: use `trace_token_budget` for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TokenBudget {
-    /// The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+    /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// The run. Without it, the run of the scenario; an empty text means every run since the scenario began.
+    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
-    /// The most tokens, sent and received.
+    /// Maximum number of input and output tokens together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [12000]))]
     #[schemars(extend("x-other-names" = ["max_tokens", "max_total", "budget"]))]
     pub max_total_tokens: Option<u64>,
-    /// The most tokens that are sent.
+    /// Maximum number of input tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_input_tokens: Option<u64>,
-    /// The most tokens that are received.
+    /// Maximum number of output tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [4000]))]
     pub max_output_tokens: Option<u64>,

@@ -10,20 +10,20 @@ use crate::{
     words::{Name, OneFile, RunText},
 };
 
-/// A file or directory is there.
+/// A file or directory exists.
 ///
 /// ```yaml
 /// - type: file_present
 ///   path: SKILL.md
 /// ```
 ///
-/// The path is taken literally, without wildcards; links are followed. A relative path begins in the root of the
-/// workspace. ClawSpec begins it in the directory that it is started in.
+/// The path is literal, without wildcards; links are followed. Relative paths are resolved in the root of the
+/// workspace, and by ClawSpec in its working directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["file_exists"]))]
 pub struct FilePresent {
-    /// The file or directory.
+    /// File or directory that must exist.
     #[schemars(extend("examples" = ["SKILL.md"]))]
     pub path: OneFile,
 }
@@ -62,15 +62,15 @@ impl AssertionType for FilePresent {
     }
 }
 
-/// No file or directory is there.
+/// A file or directory does not exist.
 ///
 /// ```yaml
 /// - type: file_absent
 ///   path: memory/drafts/{{today}}-output.md
 /// ```
 ///
-/// Under `given` it keeps what an earlier run left from being taken for new. The path is taken literally, without
-/// wildcards.
+/// In `given`, it makes sure that a file from an earlier run is not mistaken for a new one. The path is literal,
+/// without wildcards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend(
@@ -80,7 +80,7 @@ impl AssertionType for FilePresent {
     ],
 ))]
 pub struct FileAbsent {
-    /// The file or directory that must not be there.
+    /// File or directory that must not exist.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: OneFile,
 }
@@ -107,19 +107,18 @@ impl AssertionType for FileAbsent {
     }
 }
 
-/// The gateway says that it is well: its health address answers with status 200.
+/// The gateway is healthy: its health endpoint responds with status 200.
 ///
 /// ```yaml
 /// - type: gateway_healthy
 /// ```
 ///
-/// Asked is `/health` at the configured gateway. ClawSpec asks `http://localhost:18789/health`, whatever is
-/// configured.
+/// The request goes to `/health` at the configured gateway. ClawSpec always uses `http://localhost:18789/health`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct GatewayHealthy {
-    /// Another address to ask. Not in the reference; ClawSpec reads it.
+    /// Address to use instead. Undocumented, but ClawSpec reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://127.0.0.1:18789/health"]))]
     #[schemars(extend("x-synonyms" = ["url"]))]
@@ -163,19 +162,19 @@ impl AssertionType for GatewayHealthy {
     }
 }
 
-/// Variables of the environment are set, and not empty.
+/// Environment variables are set and not empty.
 ///
 /// ```yaml
 /// - type: env_present
 ///   vars: [RESEND_API_KEY, ATTIO_API_KEY]
 /// ```
 ///
-/// For ClawSpec an empty variable is good enough.
+/// ClawSpec also accepts an empty variable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["env_set"]))]
 pub struct EnvPresent {
-    /// The names of the variables.
+    /// Names of the variables.
     #[schemars(extend("examples" = [["RESEND_API_KEY"]]))]
     pub vars: Vec<Name>,
 }

@@ -19,7 +19,7 @@ use crate::{
 /// The place at the gateway that gives scores.
 const JUDGE: &str = "/qa/judge";
 
-/// A model scores a file by an instruction, and the score is good enough.
+/// A model scores a file by a rubric, and the score reaches a threshold.
 ///
 /// ```yaml
 /// - type: llm_judge
@@ -28,39 +28,39 @@ const JUDGE: &str = "/qa/judge";
 ///   pass_threshold: 4
 /// ```
 ///
-/// Who is asked is the judge of the gateway, or the model that `judge` in `speclens.yaml` names. Too low a score fails,
-/// unless `speclens.yaml` says `clawspec: {thresholds: warn}`: ClawSpec only warns then. Without an answer of the judge the
-/// result is unknown, where ClawSpec skips the assertion.
+/// The judge is the gateway's, or the model named by `judge` in `speclens.yaml`. A score below the threshold fails, or
+/// warns if `speclens.yaml` has `clawspec: {thresholds: warn}`; ClawSpec always warns. If the judge does not answer,
+/// the result is unknown; ClawSpec skips the assertion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LlmJudge {
-    /// The file; the first match where the path has wildcards.
+    /// Path of the file; with wildcards, the first match.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     #[schemars(extend("x-synonyms" = ["artifact"]))]
     pub path: Artifact,
-    /// The instruction for the model. Name the scale: scores usually go from 1 to 5.
+    /// Instructions for the judge. Name the scale: scores usually range from 1 to 5.
     #[schemars(extend("examples" = ["Score 1-5: Is this clear and safe?"]))]
     #[schemars(extend("x-other-names" = ["prompt", "criteria"]))]
     pub rubric: RunText,
-    /// The least score that passes.
+    /// Minimum score.
     #[serde(default = "pass_threshold")]
     #[schemars(extend("x-synonyms" = ["threshold"]))]
     pub pass_threshold: f64,
-    /// The heading of the only section that is scored, with all below it. ClawSpec sends the whole file.
+    /// Heading of the section to score, including its subsections. ClawSpec always sends the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "examples" = ["Hook"]))]
     pub section: Option<RunText>,
-    /// Whether the model is asked several times.
+    /// Number of times the judge is asked.
     ///
-    /// `true` asks three times, and each score must be good enough. A mapping says how often, and how many of the scores
-    /// must be: one, where it does not say. ClawSpec knows the mapping only.
+    /// `true` asks three times, and every score must reach the threshold. A mapping sets the number of requests and how
+    /// many scores must reach the threshold (by default one). ClawSpec supports only the mapping.
     ///
     /// ```yaml
     /// consistency: { runs: 5, min_passes: 4 }
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
-    /// Where the judge is asked. `judge` in `speclens.yaml` wins over it. Not in the reference; ClawSpec reads it.
+    /// Address of the judge. `judge` in `speclens.yaml` overrides it. Undocumented, but ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
@@ -79,16 +79,16 @@ pub enum Consistency {
     Runs(ConsistencyRuns),
 }
 
-/// How often a model is asked, and how many of its scores must be good enough.
+/// Number of times the judge is asked, and how many scores must reach the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct ConsistencyRuns {
-    /// How often the model is asked.
+    /// Number of times the judge is asked.
     #[schemars(range(min = 1, max = 100))]
     #[schemars(extend("x-other-names" = ["k", "n", "samples"]))]
     pub runs: u32,
-    /// How many scores must be good enough.
+    /// Number of scores that must reach the threshold.
     #[schemars(range(min = 1, max = 100))]
     #[schemars(extend("x-other-names" = ["passes", "min_pass", "required"]))]
     pub min_passes: u32,
@@ -290,7 +290,7 @@ impl AssertionType for LlmJudge {
     }
 }
 
-/// A text fits the agent that wrote it, as its `SOUL.md` describes it.
+/// A text matches the identity of its agent, as described in `SOUL.md`.
 ///
 /// ```yaml
 /// - type: agent_identity_consistent
@@ -298,25 +298,25 @@ impl AssertionType for LlmJudge {
 ///   soul_path: agents/marketing/brand/SOUL.md
 /// ```
 ///
-/// A judge scores how well, as for `llm_judge`.
+/// A judge scores the match, as for `llm_judge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct AgentIdentityConsistent {
-    /// The file that the agent wrote; the first match where the path has wildcards.
+    /// File that the agent wrote; with wildcards, the first match.
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     #[schemars(extend("x-other-names" = ["path"]))]
     pub output_path: Artifact,
-    /// The agent's `SOUL.md`.
+    /// `SOUL.md` of the agent.
     #[schemars(extend("x-file" = "markdown", "examples" = ["agents/marketing/brand/SOUL.md"]))]
     #[schemars(extend("x-synonyms" = ["soul"]))]
     pub soul_path: Artifact,
-    /// The instruction for the model. Not in the reference; ClawSpec reads it.
+    /// Instructions for the judge. Undocumented, but ClawSpec reads it.
     #[serde(default = "identity_rubric")]
     pub rubric: RunText,
-    /// The least score that passes. Not in the reference; ClawSpec reads it.
+    /// Minimum score. Undocumented, but ClawSpec reads it.
     #[serde(default = "pass_threshold")]
     pub pass_threshold: f64,
-    /// Where the judge is asked. `judge` in `speclens.yaml` wins over it. Not in the reference; ClawSpec reads it.
+    /// Address of the judge. `judge` in `speclens.yaml` overrides it. Undocumented, but ClawSpec reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,

@@ -17,7 +17,7 @@ use crate::{
     words::Artifact,
 };
 
-/// A YAML file of the target's state has a certain status, or certain values.
+/// A YAML state file of the target has a certain status or values.
 ///
 /// ```yaml
 /// - type: state_file
@@ -28,35 +28,36 @@ use crate::{
 ///     retries: 0
 /// ```
 ///
-/// Values are compared as Python compares them: `1`, `1.0` and `true` are equal, a number never equals a text, a date
-/// in quotes is a text. `.json` files are read as JSON. Without anything expected the file must be there, and hold a mapping.
+/// Values are compared as in Python: `1`, `1.0` and `true` are equal, a number never equals a string, and a date in
+/// quotes is a string. `.json` files are read as JSON. Without expected values, the file must exist and contain a
+/// mapping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["path"] }, { "required": ["state_path"] }]))]
 pub struct StateFile {
-    /// The file; of several matches the one that was written last.
+    /// Path of the file; if several match, the most recently written one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub path: Option<Artifact>,
-    /// Another name for `path`. Give one of the two.
+    /// Another name for `path`. Use only one of the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub state_path: Option<Artifact>,
-    /// What the key `status` must be.
+    /// Expected value of the key `status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["ready"]))]
     #[schemars(extend("x-synonyms" = ["status"]))]
     pub expected_status: Option<Value>,
-    /// What other keys must be; `a.b` is `b` inside of `a`. An expected null matches a key that is missing.
+    /// Expected values of other keys; `a.b` is `b` inside `a`. An expected null also matches a missing key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = [{ "phase": "complete" }]))]
     #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,
-    /// Seconds to wait for the file. Without it there is one look.
+    /// Seconds to wait for the file. By default, speclens checks once.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "lenient_number")]
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "examples" = [60]))]
     pub timeout: f64,
-    /// Only a file counts that was written at this time or later: ISO 8601, in quotes.
+    /// Time since which the file must have been written: ISO 8601, in quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_started_at}}"]))]
     pub updated_after: Option<String>,

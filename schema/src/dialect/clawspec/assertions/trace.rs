@@ -41,7 +41,7 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
     expected.iter().position(|wanted| !rest.any(|name| is(wanted, name)))
 }
 
-/// The number of questions to models is within bounds.
+/// The number of model calls is within bounds.
 ///
 /// ```yaml
 /// - type: llm_call_count
@@ -49,16 +49,16 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
 ///   max: 4
 /// ```
 ///
-/// At least one bound is needed; both count themselves.
+/// Set at least one bound. Both are inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LlmCallCount {
-    /// The least number.
+    /// Minimum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [1]))]
     #[schemars(extend("x-synonyms" = ["min_calls", "at_least"]))]
     pub min: Option<u64>,
-    /// The greatest number.
+    /// Maximum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [4]))]
     #[schemars(extend("x-synonyms" = ["max_calls", "at_most"]))]
@@ -108,11 +108,11 @@ impl AssertionType for LlmCallCount {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ToolSequence {
-    /// The tools.
+    /// Names of the tools.
     #[schemars(with = "Vec<ToolName>", extend("examples" = [["memory.search", "resend.send"]]))]
     #[schemars(extend("x-synonyms" = ["sequence", "tools"]))]
     pub expected: Vec<Name>,
-    /// How the calls are compared with the list.
+    /// Comparison of the calls with the list.
     #[serde(default)]
     pub mode: SequenceMode,
 }
@@ -121,12 +121,12 @@ pub struct ToolSequence {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SequenceMode {
-    /// The tools of the list are called in its order; others may be called in between.
+    /// The listed tools are called in this order, possibly with other tools in between.
     #[default]
     Ordered,
-    /// The tools of the list are called in its order, and no others.
+    /// Exactly the listed tools are called, in this order.
     Strict,
-    /// Each tool of the list is called, unordered; others may be called, too.
+    /// Each listed tool is called, in any order, possibly with other tools.
     Contains,
 }
 
@@ -200,18 +200,18 @@ impl AssertionType for ToolSequence {
 ///   not_expected: claude-opus-4-6
 /// ```
 ///
-/// Give exactly one of the two. A part of the model's name is enough: `sonnet` is found in `claude-sonnet-4-6`. Upper
-/// and lower case differ.
+/// Set exactly one of the two keys. Part of the model's name is enough: `sonnet` matches `claude-sonnet-4-6`. Names are
+/// case-sensitive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["expected"] }, { "required": ["not_expected"] }]))]
 pub struct ModelUsed {
-    /// A part of the name of a model that must be asked at least once.
+    /// Part of the name of a model that must be called at least once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-sonnet-4-6"]))]
     #[schemars(extend("x-synonyms" = ["model"]))]
     pub expected: Option<RunText>,
-    /// A part of the names of models that must never be asked.
+    /// Part of the name of models that must not be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["claude-opus-4-6"]))]
     pub not_expected: Option<RunText>,
@@ -264,24 +264,24 @@ impl AssertionType for ModelUsed {
     }
 }
 
-/// Agents handed over to each other along a certain path.
+/// The run was handed over along a certain path of agents.
 ///
 /// ```yaml
 /// - type: delegation_path
 ///   expected: [orchestrator, copywriter, brand-guardian]
 /// ```
 ///
-/// The agents must appear in this order; others may be in between, and a part of an agent's name is enough. When the
-/// trace tells nothing about other agents, routing data decides: the keys below, the first of them that is given. Without it the answer is
-/// a warning.
+/// The agents must appear in this order, possibly with others in between. Part of an agent's name is enough. If the
+/// trace does not mention other agents, the first of the routing keys below that is set decides. Without one, the
+/// result is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct DelegationPath {
-    /// The agents, in their order.
+    /// Agents, in order.
     #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
     #[schemars(extend("x-synonyms" = ["path"]))]
     pub expected: Vec<Name>,
-    /// The agents as the router recorded them.
+    /// Agents as recorded by the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub routing_path: Option<Vec<Name>>,
@@ -293,7 +293,7 @@ pub struct DelegationPath {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AgentName>>")]
     pub delegation_fallback_path: Option<Vec<Name>>,
-    /// The router's decisions: names, or mappings with `selected_agent` or `agent`.
+    /// Decisions of the router: names, or mappings with `selected_agent` or `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_decisions: Option<Vec<Value>>,
     /// Another name for `routing_decisions`.
@@ -302,7 +302,7 @@ pub struct DelegationPath {
     /// Another name for `routing_decisions`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_payloads: Option<Vec<Value>>,
-    /// One decision of the router.
+    /// A decision of the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_decision: Option<Value>,
     /// Another name for `routing_decision`.
@@ -311,13 +311,13 @@ pub struct DelegationPath {
     /// Another name for `routing_decision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_payload: Option<Value>,
-    /// Files that the router writes, one decision in each.
+    /// Files that the router writes, with one decision each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_paths: Option<Vec<OneFile>>,
     /// Another name for `state_paths`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_state_paths: Option<Vec<OneFile>>,
-    /// A file that the router writes.
+    /// File that the router writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["memory/router-state.yaml"]))]
     pub state_path: Option<OneFile>,
@@ -440,13 +440,13 @@ impl AssertionType for DelegationPath {
     }
 }
 
-/// No part of the trace has an error.
+/// No span of the trace has an error.
 ///
 /// ```yaml
 /// - type: no_span_errors
 /// ```
 ///
-/// It finds what goes wrong in tools and other agents without showing in the result.
+/// It finds errors in tools and sub-agents that do not show in the result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct NoSpanErrors {}
@@ -486,19 +486,19 @@ pub(super) fn kind_text(kind: SpanKind) -> &'static str {
     }
 }
 
-/// A tool was not called, says the trace.
+/// A tool was not called, according to the trace.
 ///
 /// ```yaml
 /// - type: tool_not_invoked
 ///   tool: resend.send
 /// ```
 ///
-/// The same as `tool_not_called`, for runs that have a trace.
+/// Like `tool_not_called`, for runs with a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["tool_was_not_invoked"]))]
 pub struct ToolNotInvoked {
-    /// The tool's exact name.
+    /// Exact name of the tool.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,

@@ -14,7 +14,7 @@ use crate::{
     words::RunText,
 };
 
-/// No part of the trace uses more than so many tokens.
+/// No span of the trace exceeds a number of tokens.
 ///
 /// ```yaml
 /// - type: per_span_budget
@@ -27,13 +27,13 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PerSpanBudget {
-    /// The most tokens of one part, sent and received.
+    /// Maximum number of input and output tokens of one span.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_tokens: u64,
-    /// Which kind of parts is looked at.
+    /// Kind of spans to check.
     #[serde(default)]
     pub span_type: SpanType,
-    /// A text that the names of the parts must hold. Without it, all parts of the kind are looked at.
+    /// String that the names of the spans must contain. By default, all spans of the kind are checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["summarize"]))]
     pub span_name: Option<RunText>,
@@ -43,12 +43,12 @@ pub struct PerSpanBudget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SpanType {
-    /// Questions to models.
+    /// Model calls.
     #[default]
     Llm,
-    /// Calls of tools.
+    /// Tool calls.
     Tool,
-    /// Other agents.
+    /// Sub-agents.
     Subagent,
 }
 
@@ -121,7 +121,7 @@ impl AssertionType for PerSpanBudget {
     }
 }
 
-/// The whole trace uses no more than so many tokens.
+/// The whole trace stays within a token budget.
 ///
 /// ```yaml
 /// - type: trace_token_budget
@@ -129,7 +129,7 @@ impl AssertionType for PerSpanBudget {
 ///   max_output_tokens: 8000
 /// ```
 ///
-/// At least one limit is needed. There is none for both together: `token_budget` has it.
+/// Set at least one limit. For a limit on both together, use `token_budget`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-advice" = [{
@@ -137,11 +137,11 @@ impl AssertionType for PerSpanBudget {
     "help": "use `max_input_tokens` and `max_output_tokens`, or `token_budget`, which limits both together",
 }]))]
 pub struct TraceTokenBudget {
-    /// The most tokens that are sent.
+    /// Maximum number of input tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [20000]))]
     pub max_input_tokens: Option<u64>,
-    /// The most tokens that are received.
+    /// Maximum number of output tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [8000]))]
     pub max_output_tokens: Option<u64>,
@@ -188,19 +188,19 @@ impl AssertionType for TraceTokenBudget {
     }
 }
 
-/// The run takes no longer than so many milliseconds.
+/// The run does not exceed a duration.
 ///
 /// ```yaml
 /// - type: trace_duration
 ///   max_ms: 30000
 /// ```
 ///
-/// Counted is from the beginning to the end of the trace; where it does not tell, from the first beginning to the last end of its
-/// parts; where they do not tell either, the sum of their durations.
+/// The duration is measured from the beginning to the end of the trace. If the trace lacks these times, it is measured
+/// from the first beginning to the last end of its spans, or else as the sum of their durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TraceDuration {
-    /// The most milliseconds.
+    /// Maximum duration in milliseconds.
     #[schemars(range(min = 0.0), extend("examples" = [30000]))]
     #[schemars(extend("x-synonyms" = ["max_duration_ms"]))]
     pub max_ms: f64,
@@ -253,19 +253,19 @@ impl AssertionType for TraceDuration {
     }
 }
 
-/// The run costs no more than so many US dollars.
+/// The run does not exceed a cost.
 ///
 /// ```yaml
 /// - type: trace_cost
 ///   max_usd: 0.05
 /// ```
 ///
-/// Where the trace does not tell what a part costs, its tokens are counted with the prices of `model_pricing` in `clawspec.yaml`. Without
-/// those the answer is a warning.
+/// If a span has no cost, its tokens are priced with `model_pricing` from `clawspec.yaml`. Without a price, the result
+/// is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TraceCost {
-    /// The most US dollars.
+    /// Maximum cost in US dollars.
     #[schemars(range(min = 0.0), extend("examples" = [0.05]))]
     #[schemars(extend("x-synonyms" = ["max_cost", "max_cost_usd"]))]
     pub max_usd: f64,

@@ -32,13 +32,13 @@ macro_rules! unsupported {
 unsupported! {
     /// A Slack message was sent. It cannot be evaluated.
     ///
-    /// ClawSpec accepts the type, and aborts every scenario that has it.
+    /// ClawSpec accepts the type, but aborts every scenario that uses it.
     SlackMessageSent = "slack_message_sent"
 }
 
 unsupported! {
-    /// An e-mail was received. It cannot be evaluated.
+    /// An email was received. It cannot be evaluated.
     ///
-    /// ClawSpec accepts the type, and aborts every scenario that has it.
+    /// ClawSpec accepts the type, but aborts every scenario that uses it.
     EmailReceived = "email_received"
 }

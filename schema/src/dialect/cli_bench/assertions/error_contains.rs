@@ -14,10 +14,10 @@ use crate::{
     verdict::{Check, Mismatch, Open, Verdict},
 };
 
-/// A text that the standard error of the last command must contain.
+/// String that the standard error of the last command must contain.
 ///
-/// For messages about errors, warnings and progress. Found anywhere; upper and lower case count, no character
-/// has a special meaning.
+/// Use it for messages about errors, warnings and progress. The string is found anywhere. It is case-sensitive and not
+/// a pattern.
 ///
 /// ```yaml
 /// assert:

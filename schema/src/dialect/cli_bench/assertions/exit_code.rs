@@ -12,18 +12,17 @@ use crate::{
     verdict::{Check, Mismatch, Open, Verdict},
 };
 
-/// The exit code that the last command must end with: `0` is success.
+/// Exit code of the last command: `0` is success.
 ///
-/// Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
-/// assertion fails. 124 means a command that ran out of time, 126 and 127 for one that could not be
-/// started, 128 + *n* for one that signal *n* ended.
+/// Only the last command that the model ran counts. If it ran none, the assertion fails. 124 means that the command
+/// timed out, 126 and 127 that it could not be started, and 128 + *n* that signal *n* ended it.
 ///
 /// ```yaml
 /// assert:
 ///   - exit_code: 0
 /// ```
 ///
-/// Put `exit_code: 0` into every task that is not about an error: nothing else says that the command worked.
+/// Add `exit_code: 0` to every task that is not about an error: no other assertion checks that the command succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("type" = ["integer", "string"], "pattern" = "^\\s*[+-]?\\d+\\s*$", "examples" = [0, 1]))]

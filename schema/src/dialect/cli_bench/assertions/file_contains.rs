@@ -14,10 +14,10 @@ use crate::{
     verdict::{Check, Mismatch, Verdict},
 };
 
-/// A file that must exist when the task is over, and contain a text.
+/// File that must exist after the task and contain a string.
 ///
-/// The text may be anywhere in the file; it is not compared with the whole. A missing file, a directory, or a
-/// file that cannot be read fails the assertion.
+/// The string may be anywhere in the file. The assertion fails if the file is missing, is a directory, or cannot be
+/// read.
 ///
 /// ```yaml
 /// assert:
@@ -29,13 +29,13 @@ use crate::{
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["file_content"]))]
 pub struct FileContains {
-    /// The file. A relative path begins in the working directory of the task.
+    /// Path of the file, relative to the working directory of the task.
     ///
     /// `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
     #[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["config.json"]))]
     #[schemars(extend("x-other-names" = ["file", "file_path", "filename"]))]
     pub path: String,
-    /// The text that must occur in the file. Upper and lower case count.
+    /// String that the file must contain, case-sensitive.
     #[schemars(extend("examples" = ["version: 1"]))]
     #[schemars(extend("x-other-names" = ["contains", "content", "contents", "substring", "value"]))]
     pub text: String,

@@ -12,10 +12,10 @@ use crate::{
     words::nearest,
 };
 
-/// A path that must exist when the task is over.
+/// Path that must exist after the task.
 ///
-/// A file or a directory; a link that leads nowhere does not exist. A relative path begins in the working
-/// directory of the task; `{{workdir}}` is that directory, `~` and `$NAME` are not expanded.
+/// The path of a file or a directory; a broken link does not exist. Relative paths are resolved in the working
+/// directory of the task. `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
 ///
 /// ```yaml
 /// assert:

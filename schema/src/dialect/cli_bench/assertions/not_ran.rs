@@ -15,11 +15,11 @@ use crate::{
     words::Pattern,
 };
 
-/// A regular expression that no command of the model may match.
+/// Regular expression that no command of the model may match.
 ///
-/// For what is dangerous, and for ways that should not be taken. Read like the pattern of `ran`: ECMAScript syntax,
-/// searched anywhere in each command, plain text when it is not a valid regular expression. A model that runs nothing
-/// fulfils it: add an assertion that something happened.
+/// Use it for dangerous or unwanted commands. The pattern is read like that of `ran`: ECMAScript syntax, searched
+/// anywhere in each command, or plain text if it is not a valid regular expression. A model that runs nothing passes:
+/// add an assertion that something happened.
 ///
 /// ```yaml
 /// assert:

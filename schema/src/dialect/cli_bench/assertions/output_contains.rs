@@ -11,11 +11,10 @@ use crate::{
     verdict::{Check, Mismatch, Open, Verdict},
 };
 
-/// A text that the standard output of the last command must contain.
+/// String that the standard output of the last command must contain.
 ///
-/// Found anywhere, also inside words; upper and lower case count, no character has a special meaning. Each
-/// `output_contains` is a condition of its own. Only the last command counts: what earlier commands printed is
-/// not looked at, and `ran` says which commands were used.
+/// The string is found anywhere, even inside words. It is case-sensitive and not a pattern. Only the output of the last
+/// command counts; use `ran` to check which commands were used.
 ///
 /// ```yaml
 /// assert:

@@ -12,10 +12,10 @@ use crate::{
     verdict::{Check, Mismatch, Open, Verdict},
 };
 
-/// The text that the standard output of the last command must be, white space at both ends aside.
+/// Expected standard output of the last command, ignoring white space at both ends.
 ///
-/// White space inside counts. Most programs print something that varies: prefer `output_contains` unless the
-/// output is meant for machines.
+/// Inner white space must be equal. The output of most programs varies, so prefer `output_contains` unless the output
+/// is meant for machines.
 ///
 /// ```yaml
 /// assert:

@@ -15,11 +15,11 @@ use crate::{
     words::Pattern,
 };
 
-/// A regular expression that at least one command of the model must match.
+/// Regular expression that at least one command of the model must match.
 ///
-/// ECMAScript syntax, without flags, searched anywhere in the text of each command, over all turns. A command is
-/// what went to the shell at once: `cd app && mycli init` is one command. What is not a valid regular expression is searched
-/// for as plain text.
+/// ECMAScript syntax without flags, searched anywhere in each command of all turns. A command is the text that the
+/// shell received at once: `cd app && mycli init` is one command. An invalid regular expression is searched for as
+/// plain text.
 ///
 /// ```yaml
 /// assert:
@@ -27,7 +27,7 @@ use crate::{
 ///   - ran: "git commit.*-m"
 /// ```
 ///
-/// Write `.*` where options may appear in any order or number: `npm install.*react`.
+/// Write `.*` where any options may appear: `npm install.*react`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("examples" = ["git commit.*-m"]))]

@@ -15,10 +15,10 @@ use crate::{
     words::Pattern,
 };
 
-/// How many commands of the model must match a pattern.
+/// Number of commands of the model that must match a pattern.
 ///
-/// Commands are counted, not matches inside one command. Give `min`, `max`, or both; both bounds are allowed
-/// values themselves. Without a bound the assertion cannot fail.
+/// The assertion counts commands, not matches within a command. Set `min`, `max` or both; the bounds are inclusive.
+/// Without a bound, the assertion cannot fail.
 ///
 /// ```yaml
 /// assert:
@@ -31,16 +31,16 @@ use crate::{
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
-    /// The regular expression that a command must match to be counted, read like that of `ran`.
+    /// Regular expression of the commands to count, read like that of `ran`.
     #[schemars(extend("examples" = ["docker pull"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
     pub pattern: Pattern,
-    /// The least number of commands that must match.
+    /// Minimum number of commands that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [1]))]
     #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
     pub min: Option<f64>,
-    /// The greatest number of commands that may match. `0` means the same as `not_ran`.
+    /// Maximum number of commands that match. `0` has the same effect as `not_ran`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [3]))]
     #[schemars(extend("x-other-names" = ["at_most", "maximum"]))]

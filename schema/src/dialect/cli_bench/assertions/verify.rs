@@ -15,12 +15,12 @@ use crate::{
     verdict::{Check, Mismatch, Verdict},
 };
 
-/// A shell command that is run after the task, and must succeed.
+/// Shell command that runs after the task and must succeed.
 ///
-/// For everything that the other assertions cannot see: the state of a database, a running container, JSON looked at
-/// with `jq`, a test suite of your own. Run with `sh -c` in the working directory of the task and with its
-/// environment. The exit code comes first: when it is not 0, the assertion fails and the output is not looked at. A
-/// command that takes more than 30 seconds is ended, and fails. The command does not count among those that the model ran.
+/// Use it for everything that the other assertions cannot check: the state of a database, a running container, JSON
+/// with `jq`, your own test suite. The command runs with `sh -c` in the working directory of the task, with its
+/// environment. If its exit code is not 0, the assertion fails and the output is not checked. A command that takes more
+/// than 30 seconds is terminated, and the assertion fails. It does not count as a command of the model.
 ///
 /// ```yaml
 /// assert:
@@ -29,7 +29,7 @@ use crate::{
 ///       output_equals: "100"
 /// ```
 ///
-/// In `a | b` only the exit code of `b` counts.
+/// In `a | b`, only the exit code of `b` counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
@@ -38,14 +38,14 @@ pub struct Verify {
     #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,
-    /// A text that its standard output must contain. Upper and lower case count.
+    /// String that the standard output must contain, case-sensitive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["expected data"]))]
     #[schemars(extend("x-other-names" = ["contains", "stdout_contains"]))]
     pub output_contains: Option<String>,
-    /// The text that its standard output must be, white space at both ends aside.
+    /// Expected standard output, ignoring white space at both ends.
     ///
-    /// Beside `output_contains` both must hold.
+    /// With `output_contains`, both must hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["100"]))]
     #[schemars(extend("x-other-names" = ["equals", "stdout_equals"]))]

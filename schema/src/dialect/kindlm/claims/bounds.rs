@@ -12,7 +12,7 @@ use crate::{
 /// `latency`.
 #[derive(Clone, Debug)]
 pub struct LatencyClaim {
-    /// What is written.
+    /// Content to write.
     pub expect: LatencyExpect,
 }
 
@@ -47,7 +47,7 @@ impl Check for LatencyClaim {
 /// `cost`.
 #[derive(Clone, Debug)]
 pub struct CostClaim {
-    /// What is written.
+    /// Content to write.
     pub expect: CostExpect,
 }
 

@@ -202,7 +202,7 @@ fn redacted(text: &str) -> String {
 /// `guardrails.keywords`.
 #[derive(Clone, Debug)]
 pub struct KeywordsClaim {
-    /// What is written.
+    /// Content to write.
     pub expect: KeywordsGuardrail,
 }
 

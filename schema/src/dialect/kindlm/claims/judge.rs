@@ -21,7 +21,7 @@ use crate::{
 /// One entry of `judge`.
 #[derive(Clone, Debug)]
 pub struct JudgeClaim {
-    /// What is written.
+    /// Content to write.
     pub expect: JudgeExpect,
     /// The model that judges. `None`: the file names none.
     pub peer: Option<Peer>,

@@ -20,7 +20,7 @@ use crate::{
 /// The whole of `output`: when the JSON cannot be read, nothing else of it is judged.
 #[derive(Clone, Debug)]
 pub struct OutputClaim {
-    /// What is written.
+    /// Content to write.
     pub expect: OutputExpect,
     /// The file named by `schemaFile`.
     pub schema_file: Option<SchemaFile>,

@@ -1,0 +1,114 @@
+//! Recordings that are written into the files of those that they replace.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::MetadataExt,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use tempfile::TempDir;
+
+use super::*;
+
+fn inodes(directory: &TempDir) -> BTreeSet<u64> {
+    let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
+    entries.map(|entry| entry.unwrap().metadata().unwrap().ino()).collect()
+}
+
+fn path(recordings: &Recordings, case: &str) -> std::path::PathBuf {
+    let Found::Fresh(file) = recordings.find(KEY, &label(case, 0)) else { panic!("nothing is recorded of {case}") };
+    file.path
+}
+
+#[test]
+fn a_run_that_replaces_recordings_creates_hardly_any_file() {
+    let directory = TempDir::new().unwrap();
+    let cases: Vec<String> = (0..100).map(|number| format!("case {number}")).collect();
+    let run = |text: &str| {
+        let recordings = open(&directory);
+        cases.iter().for_each(|case| write(&recordings, KEY, &label(case, 0), text));
+    };
+    run("a first text that is rather long");
+    let before = inodes(&directory);
+    run("a second");
+    let created = inodes(&directory).difference(&before).count();
+    assert!(created <= 1, "{created} files were created");
+    // Neither remains: the rest of the longer text, nor the files that were spare.
+    assert_eq!(inodes(&directory).len(), cases.len());
+    let recordings = open(&directory);
+    for case in &cases {
+        assert_eq!(text(&recordings, &recordings.find(KEY, &label(case, 0))).as_deref(), Some("a second"));
+    }
+}
+
+#[test]
+fn a_recording_that_somebody_keeps_by_a_link_stays_as_it_is() {
+    let directory = TempDir::new().unwrap();
+    let recordings = open(&directory);
+    let kept = directory.path().join("kept.json");
+    write(&recordings, KEY, &label("a", 0), "kept");
+    fs::hard_link(path(&recordings, "a"), &kept).unwrap();
+    let content = fs::read_to_string(&kept).unwrap();
+    for text in ["second", "third"] {
+        write(&recordings, KEY, &label("a", 0), text);
+    }
+    assert_eq!(fs::read_to_string(&kept).unwrap(), content);
+    assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).as_deref(), Some("third"));
+}
+
+#[test]
+fn others_cannot_read_a_recording_whose_file_others_could_read() {
+    use fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    let directory = TempDir::new().unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("a", 0), "first");
+    fs::set_permissions(path(&recordings, "a"), Permissions::from_mode(0o644)).unwrap();
+    for text in ["second", "third"] {
+        write(&recordings, KEY, &label("a", 0), text);
+    }
+    assert_eq!(fs::metadata(path(&recordings, "a")).unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn who_reads_while_others_write_never_reads_the_recording_of_another_test() {
+    const CASES: [&str; 2] = ["a", "b"];
+    let directory = TempDir::new().unwrap();
+    let (recordings, is_over) = (open(&directory), AtomicBool::new(false));
+    let write_all = |round: usize| {
+        for case in CASES {
+            // Longer and shorter in turn, so that half of each would be no JSON.
+            write(&recordings, KEY, &label(case, 0), &case.repeat(if round.is_multiple_of(2) { 9_000 } else { 100 }));
+        }
+    };
+    write_all(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            (1..400).for_each(write_all);
+            is_over.store(true, Ordering::Relaxed);
+        });
+        while !is_over.load(Ordering::Relaxed) {
+            for case in CASES {
+                match recordings.read(&path(&recordings, case), Dialect::KINDLM, &Secrets::none()) {
+                    Ok(recording) => assert_eq!(recording.case, case),
+                    Err(error) => assert_eq!(error, Unusable::Missing),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_a_name_does_not_belong_to_is_damaged() {
+    let directory = TempDir::new().unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("a", 0), "of a");
+    write(&recordings, KEY, &label("b", 0), "of b");
+    // A machine lost power after the file had got its name, and before its new content was written.
+    fs::copy(path(&recordings, "b"), path(&recordings, "a")).unwrap();
+    let read = recordings.read(&path(&recordings, "a"), Dialect::KINDLM, &Secrets::none());
+    assert_eq!(read, Err(Unusable::Damaged));
+}
