@@ -17,7 +17,7 @@ use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{
-        Dialect, Gates,
+        Dialect,
         format::{Facts, Format, Lower},
     },
     directive,
@@ -30,7 +30,7 @@ use crate::{
     problem::{Applicability, Code, Problem},
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
     settings::Settings,
-    suite::{Action, Case, Inputs, Suite},
+    suite::{Action, Case, Suite},
     validate::{self, Definition, is_damaged},
 };
 
@@ -287,15 +287,7 @@ impl Analyzer {
         match context {
             Some(context) => context.suite(self.file, document, files, settings),
             // Settings and scripts are of no format, and there is nothing in them to run.
-            None => Suite {
-                dialect: self.file.serves().unwrap_or_else(Dialect::first),
-                name: None,
-                cases: Vec::new(),
-                gates: Gates::default(),
-                concurrency: 1,
-                inputs: Inputs::new(),
-                scaffolds: Default::default(),
-            },
+            None => Suite::empty(self.file.serves().unwrap_or_else(Dialect::first)),
         }
     }
 

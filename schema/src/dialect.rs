@@ -8,6 +8,7 @@ pub mod kindlm;
 mod lenient;
 
 pub use crate::document::ScalarRules;
+pub use crate::finding::{Finding, Report, Rule, Site, Words};
 pub use count::Count;
 pub use format::{Facts, Format, Gate, InForce, Lower, Traced, Unit};
 use std::{

@@ -43,6 +43,8 @@ mod written;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod fourth_format;
+#[cfg(test)]
 mod half_typed;
 #[cfg(test)]
 mod properties;

@@ -120,12 +120,14 @@ pub trait Format: Sync {
     /// give them. Returns what others need to know of it.
     fn lint_item(
         &self,
-        file: SpecFile,
-        list: &'static str,
-        item: NodeRef<'_>,
-        files: &dyn Files,
-        problems: &mut Vec<Problem>,
-    ) -> Option<Facts>;
+        _file: SpecFile,
+        _list: &'static str,
+        _item: NodeRef<'_>,
+        _files: &dyn Files,
+        _problems: &mut Vec<Problem>,
+    ) -> Option<Facts> {
+        None
+    }
 
     /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
     /// absolute.

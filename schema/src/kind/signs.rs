@@ -139,7 +139,7 @@ impl<'a> Sight<'a> {
     }
 
     /// Whether an item of the list at a key of the root has one of these keys.
-    pub(crate) fn has_in_items(&self, key: &str, known: &[&str]) -> bool {
+    pub fn has_in_items(&self, key: &str, known: &[&str]) -> bool {
         self.outline.of_items(key).any(|entry| known.contains(&entry.key))
     }
 }

@@ -24,7 +24,7 @@ use super::{
     trigger::definition_of,
 };
 use crate::{
-    dialect::{Dialect, Gates, ScalarRules, lenient::lenient},
+    dialect::{Dialect, ScalarRules, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Moment,
     files::Files,
@@ -110,15 +110,7 @@ pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, fi
     };
     let name = Some(context.target.clone()).filter(|target| !target.is_empty());
     // Scenarios share the workspace that they look at.
-    Suite {
-        dialect: Dialect::CLAWSPEC,
-        name,
-        cases,
-        gates: Gates::default(),
-        concurrency: 1,
-        inputs: Inputs::new(),
-        scaffolds: Default::default(),
-    }
+    Suite { name, cases, ..Suite::empty(Dialect::CLAWSPEC) }
 }
 
 /// Lowers one scenario. `at` is the place that it has in the document.

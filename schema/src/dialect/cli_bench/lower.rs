@@ -122,13 +122,10 @@ pub fn lower_root(document: &Document) -> Suite {
     // Tasks that share a directory must not run at the same time.
     let concurrency = if text("workdir").is_some() { 1 } else { concurrency.unwrap_or(Config::CONCURRENCY).max(1) };
     Suite {
-        dialect: Dialect::CLI_BENCH,
         name: text("display_name").or_else(|| text("cli")),
-        cases: Vec::new(),
         gates: AnyGates::of(Gates::lower(root.and_then(|root| root.get("thresholds")))),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
-        inputs: Inputs::new(),
-        scaffolds: BTreeMap::new(),
+        ..Suite::empty(Dialect::CLI_BENCH)
     }
 }
 

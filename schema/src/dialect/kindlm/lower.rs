@@ -29,7 +29,7 @@ use crate::{
     evidence::Peer,
     files::{FileKind, Files, Lead, inside},
     settings::Settings,
-    suite::{Action, Case, Claim, CommandAction, Inputs, PromptAction, Suite, inputs_of},
+    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite, inputs_of},
     verdict::Check,
 };
 
@@ -121,13 +121,10 @@ pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<
     let gates = Gates::lower(root.and_then(|root| root.get("gates")), pass_rate);
     let concurrency = context.defaults.concurrency.unwrap_or(Defaults::CONCURRENCY).clamp(1, 32);
     Suite {
-        dialect: Dialect::KINDLM,
         name,
-        cases: Vec::new(),
         gates: AnyGates::of(gates),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
-        inputs: Inputs::new(),
-        scaffolds: BTreeMap::new(),
+        ..Suite::empty(Dialect::KINDLM)
     }
 }
 
