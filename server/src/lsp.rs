@@ -63,7 +63,7 @@ const RUNS_END: Duration = Duration::from_millis(1500);
 
 /// How the service came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// The client said goodbye, or went away.
     Client,
     /// A signal.
@@ -72,7 +72,7 @@ pub enum End {
 
 /// Serves one client over standard input and output until it says `exit` or goes away, or a signal ends the service.
 /// No process of a run stays behind.
-pub fn serve() -> anyhow::Result<End> {
+pub(crate) fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
     let runtime = threads::runtime()?;
     let end = runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock, signals::ending()));
@@ -82,7 +82,7 @@ pub fn serve() -> anyhow::Result<End> {
 }
 
 /// Serves one client over a pair of streams until it leaves, or something else ends the service.
-pub async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End>
+pub(crate) async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End>
 where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send + 'static,

@@ -32,7 +32,7 @@ use crate::{
 
 /// What a file is, and what it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// The kind of file.
     pub file: SpecFile,
     /// The directory that its paths start from.
@@ -47,7 +47,7 @@ pub struct Scope {
 
 /// Finds out what files belong to. What it reads of main files is kept until [`Scopes::forget`].
 #[derive(Debug)]
-pub struct Scopes {
+pub(crate) struct Scopes {
     folders: Mutex<Vec<PathBuf>>,
     buffers: Arc<Buffers>,
     /// The main files in each directory that was looked at; with those of other names, or without them.
@@ -66,7 +66,7 @@ type Mains = Vec<Arc<Main>>;
 
 /// The patterns by which the author of a ClawSpec workspace names its scenario contracts.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Patterns {
+pub(crate) struct Patterns {
     /// The directory that they start from.
     pub root: PathBuf,
     /// Where they are written.
@@ -76,14 +76,14 @@ pub struct Patterns {
 
 impl Patterns {
     /// Whether one of them names a file.
-    pub fn name(&self, path: &Path) -> bool {
+    pub(crate) fn name(&self, path: &Path) -> bool {
         let place = path.strip_prefix(&self.root).map(slashed);
         place.is_ok_and(|place| self.patterns.iter().any(|pattern| matches(pattern, &place)))
     }
 
     /// The files below a directory that they name, those that version control ignores among them: generated contracts are
     /// found by a pattern.
-    pub fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
+    pub(crate) fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         for pattern in &self.patterns {
             let steps: Vec<&str> = pattern.split('/').filter(|step| !step.is_empty() && *step != ".").collect();
@@ -115,7 +115,7 @@ struct Main {
 }
 
 /// Whether a main file has this name, whatever it holds.
-pub fn is_main_name(name: &str) -> bool {
+pub(crate) fn is_main_name(name: &str) -> bool {
     MAIN_NAMES.contains(&name)
 }
 
@@ -129,7 +129,7 @@ const LEVELS: usize = 32;
 
 impl Scope {
     /// The directory from which settings are looked for.
-    pub fn settings_directory(&self) -> PathBuf {
+    pub(crate) fn settings_directory(&self) -> PathBuf {
         match self.file.dialect().map(Dialect::unit) {
             // A workspace has many contracts: each may have settings nearer to it.
             Some(Unit::Workspace) => match self.place.rsplit_once('/') {
@@ -143,7 +143,7 @@ impl Scope {
 
 impl Scopes {
     /// Scopes within these folders: what is in one of them belongs to nothing outside of it.
-    pub fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
+    pub(crate) fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
         Scopes {
             folders: Mutex::new(folders),
             buffers,
@@ -156,13 +156,13 @@ impl Scopes {
     }
 
     /// The same, which finds main files of any name by looking into the files around.
-    pub fn looking_around(mut self) -> Scopes {
+    pub(crate) fn looking_around(mut self) -> Scopes {
         self.looks_around = true;
         self
     }
 
     /// A file turned out to be the main file of a suite.
-    pub fn know_main(&self, path: &Path) {
+    pub(crate) fn know_main(&self, path: &Path) {
         let is_usual = path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name);
         if !is_usual && self.by_content.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned()) {
             self.forget();
@@ -170,54 +170,54 @@ impl Scopes {
     }
 
     /// Whether a file was found out to be the main file of a suite.
-    pub fn is_main(&self, path: &Path) -> bool {
+    pub(crate) fn is_main(&self, path: &Path) -> bool {
         self.by_content.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 
     /// Whether any was.
-    pub fn has_mains_by_content(&self) -> bool {
+    pub(crate) fn has_mains_by_content(&self) -> bool {
         !self.by_content.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Whether a suite names a file.
-    pub fn is_part(&self, path: &Path) -> bool {
+    pub(crate) fn is_part(&self, path: &Path) -> bool {
         self.main_of(path, true).is_some()
     }
 
     /// Whether the editor holds a file: what is on the disk does not count then.
-    pub fn is_open(&self, path: &Path) -> bool {
+    pub(crate) fn is_open(&self, path: &Path) -> bool {
         self.buffers.holds(path)
     }
 
     /// Other folders from now on.
-    pub fn set_folders(&self, folders: Vec<PathBuf>) {
+    pub(crate) fn set_folders(&self, folders: Vec<PathBuf>) {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
     /// The folders.
-    pub fn folders(&self) -> Vec<PathBuf> {
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Files changed: what was read of main files is void.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.patterns.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Changes whenever an answer may be another one.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::SeqCst)
     }
 
     /// What a file is; nothing for one that is not ours. `path` is absolute.
-    pub fn find(&self, path: &Path, text: &str) -> Option<Scope> {
+    pub(crate) fn find(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, false)
     }
 
     /// What a file is that a person asks to look at: its name alone may say so.
-    pub fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
+    pub(crate) fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, true)
     }
 
@@ -265,7 +265,7 @@ impl Scopes {
 
     /// The patterns that name the scenario contracts of the workspace that a file is in: those of the environment, else of
     /// its settings. `None` where neither has any.
-    pub fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
+    pub(crate) fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
         let directory = path.parent()?;
         if let Some(known) = self.patterns.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
             return known.clone();

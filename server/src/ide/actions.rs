@@ -10,7 +10,7 @@ use speclens_schema::{
 
 /// A change that an editor offers for a problem.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuickFix {
+pub(crate) struct QuickFix {
     /// What it does, as a menu entry.
     pub title: String,
     /// The changes, none overlapping another.
@@ -25,7 +25,7 @@ pub struct QuickFix {
 
 /// What is fixed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// All problems of a kind, each by its best fix.
     Kind(Code),
     /// All problems with a safe fix.
@@ -49,7 +49,7 @@ impl Scope {
 const MAX_OFFERED: usize = 100;
 
 /// The fixes for the problems that touch a range, in the order of the text.
-pub fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize>) -> Vec<QuickFix> {
+pub(crate) fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize>) -> Vec<QuickFix> {
     let mut fixes = Vec::new();
     for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.fixes.is_empty()).take(MAX_OFFERED)
     {
@@ -66,7 +66,7 @@ pub fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize
 
 /// What can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has several
 /// with a fix.
-pub fn kinds(problems: &[Problem], range: Range<usize>) -> Vec<(Scope, String)> {
+pub(crate) fn kinds(problems: &[Problem], range: Range<usize>) -> Vec<(Scope, String)> {
     let mut codes: Vec<Code> = Vec::new();
     for (_, problem) in touched(problems, &range) {
         if !codes.contains(&problem.code) && Scope::Kind(problem.code).choose(problem).is_some() {
@@ -82,7 +82,7 @@ pub fn kinds(problems: &[Problem], range: Range<usize>) -> Vec<(Scope, String)> 
 }
 
 /// The menu entry for all safe fixes; `None` where there are none.
-pub fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
+pub(crate) fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
     let count = problems.iter().filter(|problem| Scope::Safe.choose(problem).is_some()).count();
     let title = match count {
         0 => return None,
@@ -93,7 +93,7 @@ pub fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
 }
 
 /// The edits that fix everything at once. `look` says what is wrong with a text.
-pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
+pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
     let revealing = match scope {
         // As `speclens check --fix` does.
         Scope::Safe => Revealing::Allowed,
@@ -106,7 +106,7 @@ pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, sc
 
 /// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always errors
 /// are left out: nothing can silence them.
-pub fn silenceable(problems: &[Problem], range: Range<usize>) -> Vec<(Code, usize)> {
+pub(crate) fn silenceable(problems: &[Problem], range: Range<usize>) -> Vec<(Code, usize)> {
     let mut found: Vec<(Code, usize)> = Vec::new();
     for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.code.is_always_an_error()) {
         if found.iter().all(|(code, _)| *code != problem.code) {

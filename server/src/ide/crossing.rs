@@ -18,7 +18,7 @@ use super::occurrences::{self, Occurrence};
 
 /// One place of a name that other files may hold as well.
 #[derive(Clone, Debug)]
-pub struct Mention {
+pub(crate) struct Mention {
     /// What it is a name of, in the plural.
     pub kind: &'static str,
     /// The name.
@@ -31,7 +31,7 @@ pub struct Mention {
 
 /// Within what a name means the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Home {
+pub(crate) enum Home {
     /// The root that paths begin in: all contracts of a workspace.
     Root,
     /// The suite that the file belongs to.
@@ -41,18 +41,18 @@ pub enum Home {
 }
 
 /// Values of log files: they are offered, and never renamed.
-pub const LOGS: &str = "logs";
+pub(crate) const LOGS: &str = "logs";
 
 /// The kind of the tags of tests and scenarios.
-pub const TAGS: &str = "tags";
+pub(crate) const TAGS: &str = "tags";
 
 /// Whether things of a kind are known beyond the file that defines them.
-pub fn crosses(kind: &str) -> bool {
+pub(crate) fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")
 }
 
 /// Every such name in a document, which stands at `place` below its root.
-pub fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
+pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
     let mut walk = Walk { file, place, ways: Ways::of(file), around: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
         walk.below(root, &Shape::of(file), "");
@@ -247,7 +247,7 @@ impl<'d> Walk<'d> {
 }
 
 /// The contract whose scenarios a place of a document may name.
-pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
+pub(crate) fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));
     file.contract(place, &mut around)

@@ -7,7 +7,7 @@ use speclens_schema::document::{Document, NodeRef};
 
 /// Something that can be folded. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fold {
+pub(crate) struct Fold {
     /// From its first line to the end of its last line that is not blank.
     pub range: Range<usize>,
     /// What it is.
@@ -16,7 +16,7 @@ pub struct Fold {
 
 /// What is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoldKind {
+pub(crate) enum FoldKind {
     /// A part of the tree.
     Node,
     /// Lines of comments.
@@ -24,7 +24,7 @@ pub enum FoldKind {
 }
 
 /// Everything that can be folded, in the order of the text; on each line only the largest.
-pub fn folds(document: &Document) -> Vec<Fold> {
+pub(crate) fn folds(document: &Document) -> Vec<Fold> {
     let mut finder = Finder { document, lines: lines(document), found: Vec::new() };
     if let Some(root) = document.root() {
         finder.children(root);

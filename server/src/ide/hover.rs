@@ -25,7 +25,7 @@ const PROVIDERS: &str = "providers";
 
 /// What is shown, and for which bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hover {
+pub(crate) struct Hover {
     /// The key, the value or the placeholder.
     pub range: Range<usize>,
     /// Markdown.
@@ -36,7 +36,7 @@ pub struct Hover {
 
 /// A place of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The mapping, with `[]` for items of lists: `tests[].expect`.
     pub path: String,
     /// The key and the value that decide the form of the mapping.
@@ -47,7 +47,7 @@ pub struct Page {
 
 /// What is known about the place at `offset`; nothing about plain text. `suite` is what the document was
 /// lowered to, as far as it is known: it says which command would run.
-pub fn hover(
+pub(crate) fn hover(
     document: &Document,
     file: SpecFile,
     offset: usize,

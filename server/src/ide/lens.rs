@@ -17,7 +17,7 @@ use super::{
 
 /// What is known about a test.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CaseState {
+pub(crate) enum CaseState {
     /// Nothing was recorded.
     NeverRun,
     /// It runs now.
@@ -57,7 +57,7 @@ pub enum CaseState {
 
 /// The state of a test, and whose run it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub(crate) struct Known {
     /// The state.
     pub state: CaseState,
     /// The other test of the file that was run, where the two do the same.
@@ -74,7 +74,7 @@ pub struct Known {
 
 impl Known {
     /// What is known of a test that never ran.
-    pub fn nothing() -> Known {
+    pub(crate) fn nothing() -> Known {
         Known {
             state: CaseState::NeverRun,
             from: None,
@@ -88,7 +88,7 @@ impl Known {
 
 /// A lens.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lens {
+pub(crate) struct Lens {
     /// The bytes it stands above.
     pub range: Range<usize>,
     /// What it says.
@@ -99,7 +99,7 @@ pub struct Lens {
 
 /// What a click on a lens does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LensAction {
+pub(crate) enum LensAction {
     /// Runs the test with this name, or says why it is not run.
     Run(String),
     /// Asks who is to work on the test with this name, and runs it.
@@ -126,7 +126,7 @@ pub enum LensAction {
 
 impl CaseState {
     /// The state in a few words; nothing for a test that never ran.
-    pub fn title(&self) -> Option<String> {
+    pub(crate) fn title(&self) -> Option<String> {
         let passed = |milliseconds: &Option<f64>| {
             milliseconds.map_or_else(|| "✓ passed".to_owned(), |it| format!("✓ passed {}", duration(it)))
         };
@@ -197,7 +197,7 @@ impl Counted {
 }
 
 /// A duration as a person says it.
-pub fn duration(milliseconds: f64) -> String {
+pub(crate) fn duration(milliseconds: f64) -> String {
     if milliseconds < 1000.0 {
         format!("{} ms", milliseconds.round())
     } else {
@@ -207,7 +207,7 @@ pub fn duration(milliseconds: f64) -> String {
 
 /// What is known of the suite of a document beyond the text of the document.
 #[derive(Clone, Copy, Debug)]
-pub struct Around<'a> {
+pub(crate) struct Around<'a> {
     /// What decides whether its tests can be run.
     pub looks: Looks<'a>,
     /// The main file of the suite, as seen from the document, where that is another file.
@@ -219,7 +219,7 @@ pub struct Around<'a> {
 }
 
 /// The lenses of a document. `known` says what is known of a test by its name.
-pub fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> Option<Known>) -> Vec<Lens> {
+pub(crate) fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> Option<Known>) -> Vec<Lens> {
     let mut lenses = Vec::new();
     let tests = written_cases(around.looks.file, document);
     let obstacles = Obstacles::new(&tests, around.looks);
@@ -320,7 +320,7 @@ fn has_items(document: &Document, file: SpecFile) -> bool {
 }
 
 /// Returns the name of the test around an offset. The blanks and the dash before a test belong to it.
-pub fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
+pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
     let tests = written_cases(file, document);
     let at = document.pointer_at(offset);
     let around = |test: &&WrittenCase<'_>| at.below(&test.at).is_some();

@@ -14,7 +14,7 @@ use super::{values::Values, walk};
 
 /// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub(crate) struct Link {
     /// The bytes of the path.
     pub range: Range<usize>,
     /// The path that it means, relative to the suite's directory.
@@ -22,7 +22,7 @@ pub struct Link {
 }
 
 /// Every path to something that exists.
-pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
+pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
     let whole = 0..document.text().len_bytes();
     walk::values(document, file, &whole, &mut |node, shape, _| {
@@ -47,7 +47,7 @@ pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Opt
 }
 
 /// The file of the scripted model at an offset, where it exists.
-pub fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
+pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
     let pointer = document.pointer_at(offset);
     let node = document.find(&pointer)?;
     let range = node.range();
@@ -57,7 +57,7 @@ pub fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset
 }
 
 /// The files that the pattern at an offset matches; nothing where no pattern stands.
-pub fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
+pub(crate) fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let pointer = document.pointer_at(offset);
     let Some(node) = document.find(&pointer).filter(|node| !node.is_through_alias()) else { return Vec::new() };
     let range = node.own_range();

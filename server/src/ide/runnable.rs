@@ -15,7 +15,7 @@ use speclens_schema::{
 
 /// Why a test is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// The author switched it off.
     Skipped,
     /// This version cannot do that.
@@ -32,7 +32,7 @@ pub enum Obstacle {
 
 impl Obstacle {
     /// Returns why a case of a suite is not run, if it is not.
-    pub fn of(suite: &Suite, index: usize) -> Option<Obstacle> {
+    pub(crate) fn of(suite: &Suite, index: usize) -> Option<Obstacle> {
         let case = suite.cases.get(index)?;
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
         if case.skip {
@@ -47,7 +47,7 @@ impl Obstacle {
     }
 
     /// Returns the words for a lens.
-    pub fn title(self) -> Cow<'static, str> {
+    pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
             Obstacle::Skipped => "○ skipped".into(),
             Obstacle::NotSupported(what) => format!("? not supported yet: {what}").into(),
@@ -59,7 +59,7 @@ impl Obstacle {
     }
 
     /// Returns the sentence for who asked for a run of the test.
-    pub fn sentence(self, test: &str) -> String {
+    pub(crate) fn sentence(self, test: &str) -> String {
         match self {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
             Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
@@ -78,14 +78,14 @@ impl Obstacle {
 }
 
 /// The tests of a document that cannot be run, as far as their text alone shows it: that costs less than lowering them.
-pub struct Obstacles<'a> {
+pub(crate) struct Obstacles<'a> {
     names: HashMap<&'a str, usize>,
     looks: Looks<'a>,
 }
 
 /// What decides, beside its own text, whether a test of a document can be run.
 #[derive(Clone, Copy, Debug)]
-pub struct Looks<'a> {
+pub(crate) struct Looks<'a> {
     /// The kind of document.
     pub file: SpecFile,
     /// Whether a suite names the document; that of a suite itself counts as named.
@@ -98,7 +98,7 @@ pub struct Looks<'a> {
 
 impl<'a> Obstacles<'a> {
     /// Looks at the tests of a document.
-    pub fn new(tests: &'a [WrittenCase<'a>], looks: Looks<'a>) -> Obstacles<'a> {
+    pub(crate) fn new(tests: &'a [WrittenCase<'a>], looks: Looks<'a>) -> Obstacles<'a> {
         let mut names: HashMap<&str, usize> = HashMap::new();
         for test in tests {
             *names.entry(&test.name).or_default() += 1;
@@ -107,7 +107,7 @@ impl<'a> Obstacles<'a> {
     }
 
     /// Returns why a test is not run, if it is not.
-    pub fn of(&self, test: &WrittenCase<'_>) -> Option<Obstacle> {
+    pub(crate) fn of(&self, test: &WrittenCase<'_>) -> Option<Obstacle> {
         let unsupported = || exec::unsupported(self.looks.file.dialect()?, test.does);
         let name: &str = &test.name;
         if test.skip {
@@ -127,7 +127,7 @@ impl<'a> Obstacles<'a> {
 }
 
 /// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
-pub fn broken(file: SpecFile, document: &Document, problems: &[Problem]) -> HashSet<String> {
+pub(crate) fn broken(file: SpecFile, document: &Document, problems: &[Problem]) -> HashSet<String> {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
     let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
     if places.is_empty() {

@@ -12,7 +12,7 @@ use super::names;
 
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Symbol {
+pub(crate) struct Symbol {
     /// Its name.
     pub name: String,
     /// What it does, in one line.
@@ -29,7 +29,7 @@ pub struct Symbol {
 
 /// What an entry of the outline is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SymbolKind {
+pub(crate) enum SymbolKind {
     /// A top-level key.
     Section,
     /// A test.
@@ -41,7 +41,7 @@ pub enum SymbolKind {
 }
 
 /// The outline of a document.
-pub fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
+pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
     let mut found = as_read(document, file);
     found.iter_mut().for_each(enclose);
     found
@@ -81,7 +81,7 @@ fn as_read(document: &Document, file: SpecFile) -> Vec<Symbol> {
 
 /// Something that a search through the workspace finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Landmark {
+pub(crate) struct Landmark {
     /// Its name.
     pub name: String,
     /// What it stands in.
@@ -94,7 +94,7 @@ pub struct Landmark {
 
 /// What a search through the workspace finds in a document: tests, named entries, and contracts as such.
 /// Sections and claims have the same names in every file.
-pub fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
+pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     let Some(root) = document.root() else { return Vec::new() };
     match file.landmarks() {
         Landmarks::Outline => {

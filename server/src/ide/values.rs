@@ -15,7 +15,7 @@ const WILD: [char; 3] = ['*', '?', '['];
 
 /// What is known before anything runs.
 #[derive(Clone, Copy)]
-pub struct Values<'v> {
+pub(crate) struct Values<'v> {
     /// The files below the suite's directory.
     pub files: &'v dyn Files,
     /// The time, RFC 3339 in UTC.

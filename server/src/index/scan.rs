@@ -28,7 +28,7 @@ const STRANGERS: usize = 100_000;
 const CHANGES: usize = 500;
 
 /// What the index asks while it is filled.
-pub trait Host {
+pub(crate) trait Host {
     /// What files belong to.
     fn scopes(&self) -> &Scopes;
     /// The unit of columns, and how much is held.
@@ -39,7 +39,7 @@ pub trait Host {
 
 /// What came of looking.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Main files came, went or changed: files may belong elsewhere.
     pub suites_changed: bool,
     /// Why files are missing, when that was not so before.
@@ -47,7 +47,7 @@ pub struct Outcome {
 }
 
 /// Looks at files until the index is stopped. Blocks its thread.
-pub fn work_until_stopped(index: &Index, host: &dyn Host) {
+pub(crate) fn work_until_stopped(index: &Index, host: &dyn Host) {
     while let Some(job) = index.next() {
         let looked = catch_unwind(AssertUnwindSafe(|| perform(index, host, &job)));
         match looked {
@@ -60,7 +60,7 @@ pub fn work_until_stopped(index: &Index, host: &dyn Host) {
 }
 
 /// Whether a file of this name says which files are left out.
-pub fn is_about_ignoring(name: &str) -> bool {
+pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
 
