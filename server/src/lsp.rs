@@ -82,7 +82,12 @@ pub(crate) fn serve() -> anyhow::Result<End> {
 }
 
 /// Serves one client over a pair of streams until it leaves, or something else ends the service.
-pub(crate) async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End>
+pub(crate) async fn serve_over<I, O>(
+    input: I,
+    output: O,
+    clock: Clock,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<End>
 where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send + 'static,

@@ -7,16 +7,16 @@ pub mod assertions;
 pub(crate) mod command_patterns;
 pub mod config;
 pub(crate) mod facts;
-pub mod gates;
+pub(crate) mod gates;
 mod kinds;
 pub(crate) mod limits;
-pub mod lint;
-pub mod lower;
+pub(crate) mod lint;
+pub(crate) mod lower;
 pub(crate) mod named_tasks;
 pub mod task_files;
 pub mod tasks;
 pub mod template;
-pub mod thresholds;
+pub(crate) mod thresholds;
 
 use super::format::{Facts, Format, InForce, Lower, Unit, known};
 use crate::{

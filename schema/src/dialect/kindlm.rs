@@ -2,10 +2,10 @@
 //!
 //! What a file may say is in [`config`], from the whole down to its parts; [`expect`] holds the claims.
 
-pub mod claims;
-pub mod compliance;
+pub(crate) mod claims;
+pub(crate) mod compliance;
 pub mod config;
-pub mod expect;
+pub(crate) mod expect;
 pub(crate) mod expects;
 pub(crate) mod facts;
 mod gates;
@@ -13,12 +13,12 @@ mod kinds;
 pub(crate) mod lint;
 pub mod lower;
 pub(crate) mod patterns;
-pub mod protocol;
+pub(crate) mod protocol;
 pub mod providers;
 pub(crate) mod schema_files;
 pub(crate) mod shell;
 pub mod template;
-pub mod test;
+pub(crate) mod test;
 pub(crate) mod tools;
 pub mod trace;
 mod traced;

@@ -70,6 +70,7 @@ pub(crate) enum CompletionKind {
 pub(crate) type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
 
 /// What can be written at `offset`.
+#[cfg(test)]
 pub(crate) fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
     complete_with(document, file, offset, values, &|_| Vec::new())
 }

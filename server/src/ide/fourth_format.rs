@@ -213,7 +213,13 @@ fn check_problems(text: &str, expected: &Expect) {
 #[test]
 fn file_of_a_new_format_is_checked_by_its_schema_and_its_rules() {
     check_problems(TEXT, &expect![[""]]);
-    check_problems("checks:\n- title: a\n  rum: x\n- title: b\n  run: y\n  says: ''\n", &expect![[""]]);
+    check_problems(
+        "checks:\n- title: a\n  rum: x\n- title: b\n  run: y\n  says: ''\n",
+        &expect![[r"
+            unknown-key at /checks/0/rum: unknown key `rum`; rename it to `run`
+            vacuous-claim at /checks/1/says: every output contains an empty `says`; write a part of the output
+        "]],
+    );
 }
 
 #[test]
@@ -230,7 +236,7 @@ fn keys_of_a_new_format_are_completed_and_explained() {
     let reach = Reach { settings: &settings, environment: &|_| None };
     let document = read(TEXT);
     let found = hover(&document, FILE, TEXT.find("says").unwrap(), None, values, reach).unwrap();
-    expect![[""]].assert_eq(&found.markdown);
+    assert_eq!(found.markdown, "**says** · string\n\nA part of what it writes.");
     let names: Vec<String> = landmarks(&document, FILE).into_iter().map(|landmark| landmark.name).collect();
     assert_eq!(names, ["greets"]);
 }

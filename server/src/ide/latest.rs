@@ -126,7 +126,12 @@ pub(crate) struct RunProblems {
 
 /// Returns what is wrong with the results of a suite. `outcomes` has one for each case; `with_gates`: the document is the
 /// main file of the suite and has no errors, so its gates are judged, too.
-pub(crate) fn problems(suite: &Suite, document: &Document, outcomes: &[Arc<CaseOutcome>], with_gates: bool) -> RunProblems {
+pub(crate) fn problems(
+    suite: &Suite,
+    document: &Document,
+    outcomes: &[Arc<CaseOutcome>],
+    with_gates: bool,
+) -> RunProblems {
     let mut found = RunProblems::default();
     let mut names: HashMap<&str, usize> = HashMap::new();
     for case in &suite.cases {

@@ -68,7 +68,13 @@ pub(crate) fn find(document: &Document, file: SpecFile, offset: usize) -> Option
 }
 
 /// The places of another name of the same kind, as if it stood at the offset: what a new name would be mixed up with.
-pub(crate) fn find_other(document: &Document, file: SpecFile, offset: usize, kind: &NameKind, name: &str) -> Vec<Occurrence> {
+pub(crate) fn find_other(
+    document: &Document,
+    file: SpecFile,
+    offset: usize,
+    kind: &NameKind,
+    name: &str,
+) -> Vec<Occurrence> {
     let finder = Finder::new(document, file);
     let (pointer, token) = (document.pointer_at(offset), offset..offset);
     let found = match kind {

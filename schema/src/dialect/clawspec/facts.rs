@@ -9,7 +9,7 @@ use crate::{
 
 /// A name where it is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(crate) struct Named {
     /// The name.
     pub name: String,
     /// Where it stands, from the item.
@@ -51,7 +51,7 @@ impl<'f> Items<'f> {
 
 /// What an item says that matters to others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemFacts {
+pub(crate) struct ItemFacts {
     /// Its name.
     pub name: Option<Named>,
     /// Whether it is tagged `negative`.
@@ -74,7 +74,7 @@ pub struct ItemFacts {
 
 /// A file that an assertion expects.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expected {
+pub(crate) struct Expected {
     /// Its path.
     pub path: Named,
     /// Whether a file of any time will do.
@@ -83,7 +83,7 @@ pub struct Expected {
 
 /// Parameters of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Params {
+pub(crate) struct Params {
     /// Where they stand.
     pub place: Named,
     /// Whether they are given where the text for an agent is looked for, as something else than text.

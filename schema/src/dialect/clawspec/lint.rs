@@ -263,7 +263,7 @@ fn report_texts(file: SpecFile, spot: &Spot<'_>, without: &[&str], report: &mut 
 
 /// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
 /// known already.
-pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
+pub(crate) fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
     let root = Spot::root(root);
     match ContractFile::of(file) {
         ContractFile::Scenarios => {
@@ -287,7 +287,7 @@ pub fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems:
 
 /// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
 /// nodes give them. `problems` holds what validation found in it.
-pub fn lint_item(
+pub(crate) fn lint_item(
     file: SpecFile,
     list: &'static str,
     item: NodeRef<'_>,
@@ -342,7 +342,12 @@ fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files,
 }
 
 /// What an item says that matters to others; nothing for items of lists that have no relations.
-pub fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, _files: &dyn Files) -> Option<ItemFacts> {
+pub(crate) fn item_facts(
+    file: SpecFile,
+    list: &'static str,
+    item: NodeRef<'_>,
+    _files: &dyn Files,
+) -> Option<ItemFacts> {
     match (ContractFile::of(file), list) {
         (ContractFile::Scenarios, "scenarios") | (ContractFile::Pipeline, "stages") => Some(facts::of(item)),
         _ => None,

@@ -31,7 +31,7 @@ use crate::{
 
 /// What a task needs to know of the rest of the suite. When it changes, every task is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RootContext {
+pub(crate) struct RootContext {
     surroundings: Arc<AgentSurroundings>,
     repeat: u32,
     /// Of files that several entries lead to: the index of the entry that they belong to.
@@ -40,7 +40,7 @@ pub struct RootContext {
 
 impl RootContext {
     /// Collects it from the root of a document; for a task file, from the main file that names it.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+    pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
         let alone = file == SpecFile::CLI_BENCH_TASKS;
         let main = files.main().filter(|_| alone).and_then(|main| task_files::read(main, files).ok());
         let nothing = || RootContext { repeat: Config::REPEAT, ..RootContext::default() };
@@ -115,7 +115,7 @@ fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
 }
 
 /// Everything of a suite but its cases.
-pub fn lower_root(document: &Document) -> Suite {
+pub(crate) fn lower_root(document: &Document) -> Suite {
     let root = document.root();
     let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
     let concurrency = root.and_then(|root| root.get("concurrency")).and_then(value_of).and_then(|it| part::<u32>(&it));
@@ -131,7 +131,7 @@ pub fn lower_root(document: &Document) -> Suite {
 
 /// Lowers one item of the list of tasks: a task is one case, a `file://` entry those of its files. `at` is
 /// the place that the item has in the document.
-pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() == Shape::Mapping {
         return vec![lower_task(item, at.clone(), context, None, files)];
     }
