@@ -102,7 +102,7 @@ impl Verb {
 impl Directive {
     /// Finds every `#` of a text behind which there is one, with what it says. Whether a comment begins there is for those
     /// to know who know the tree.
-    pub fn all_in(text: &str) -> impl Iterator<Item = (usize, Directive)> {
+    pub(crate) fn all_in(text: &str) -> impl Iterator<Item = (usize, Directive)> {
         let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
         let hashes = text.match_indices('#').map(|(at, _)| at).filter(move |&at| begins(at));
         hashes.filter_map(|at| {

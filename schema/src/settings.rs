@@ -265,17 +265,17 @@ impl Limits {
 
 impl Settings {
     /// Whether the severity of any problem may be another one than its own.
-    pub fn adjusts_severity(&self) -> bool {
+    pub(crate) fn adjusts_severity(&self) -> bool {
         !self.severity.is_empty() || !self.compat.is_empty()
     }
 
     /// Whether the program that a format comes from has to understand the files.
-    pub fn has_to_be_read(&self, dialect: Option<Dialect>) -> bool {
+    pub(crate) fn has_to_be_read(&self, dialect: Option<Dialect>) -> bool {
         dialect.is_some_and(|dialect| self.compat.contains(&dialect))
     }
 
     /// Returns the severity of a problem in a file of a format. `None` when it is switched off.
-    pub fn severity_in(&self, dialect: Option<Dialect>, code: Code, own: Severity) -> Option<Severity> {
+    pub(crate) fn severity_in(&self, dialect: Option<Dialect>, code: Code, own: Severity) -> Option<Severity> {
         match code {
             Code::UpstreamDiffers if self.has_to_be_read(dialect) => Some(Severity::Error),
             code => self.severity_of(code, own),

@@ -341,12 +341,12 @@ impl Shape {
     }
 
     /// Whether an empty text, list or mapping is a mistake here.
-    pub fn is_never_empty(&self) -> bool {
+    pub(crate) fn is_never_empty(&self) -> bool {
         ["minLength", "minItems", "minProperties"].iter().any(|keyword| self.keyword(keyword).is_some())
     }
 
     /// Whether a text can stand here, as far as the closed set of values and the form of texts go.
-    pub fn admits_text(&self, text: &str) -> bool {
+    pub(crate) fn admits_text(&self, text: &str) -> bool {
         let values = self.values();
         let has_form =
             |pattern: &str| fancy_regex::Regex::new(pattern).is_ok_and(|it| it.is_match(text).unwrap_or(false));
@@ -390,7 +390,7 @@ impl Shape {
     }
 
     /// One of [`Shape::all_fields`]: the key, and what its value may be.
-    pub fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
+    pub(crate) fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
         let chosen = |shape: &Shape| {
             let properties = shape.parts.iter().filter_map(|part| part.get("properties")?.as_object());
             let written =
@@ -464,12 +464,12 @@ impl Shape {
     }
 
     /// The greatest number that may stand here.
-    pub fn maximum(&self) -> Option<f64> {
+    pub(crate) fn maximum(&self) -> Option<f64> {
         self.keyword("maximum")?.as_f64()
     }
 
     /// Whether a number is within the bounds.
-    pub fn admits_number(&self, number: f64) -> bool {
+    pub(crate) fn admits_number(&self, number: f64) -> bool {
         let bound = |name: &str| self.keyword(name).and_then(Value::as_f64);
         bound("minimum").is_none_or(|least| number >= least)
             && bound("exclusiveMinimum").is_none_or(|least| number > least)
@@ -486,7 +486,7 @@ impl Shape {
     }
 
     /// The type in words: "integer", "list of strings".
-    pub fn type_name(&self) -> String {
+    pub(crate) fn type_name(&self) -> String {
         let values = self.values();
         if !values.is_empty() && self.kind() != Type::Boolean {
             let names: Vec<String> = values.iter().map(|choice| show(choice.value)).collect();

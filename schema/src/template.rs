@@ -115,7 +115,7 @@ pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
 
 /// The placeholders of a text in which blanks around a name do not count: two braces, anything without braces, two
 /// braces. A name may be empty.
-pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
+pub(crate) fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("{{").map(|at| from + at) {

@@ -37,7 +37,7 @@ impl Shape {
 
     /// The field that another name of a key stands for, and whether it does so beyond doubt. `node` is the mapping: what it has
     /// under its real name is not meant.
-    pub fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
+    pub(crate) fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
         let is_free = |field: &Field| node.is_none_or(|node| node.entry(field.name).is_none());
         self.fields(node).into_iter().filter(is_free).find_map(|field| {
             let found = field.shape.other_names().into_iter().find(|known| known.name == other)?;
@@ -55,7 +55,7 @@ impl Shape {
     }
 
     /// The value that another name stands for, and whether it does so beyond doubt.
-    pub fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
+    pub(crate) fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
         let mut names = self.values_by_other_names();
         names.find(|(_, known)| known.name == other).map(|(value, known)| (value, known.is_synonym))
     }

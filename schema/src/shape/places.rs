@@ -14,7 +14,7 @@ pub struct Place(pub Vec<&'static str>);
 impl Place {
     /// Where a key belongs, in words, for a person who wrote it at `here`: "under `expect.output`", "in an
     /// item of `tests`", "at the top level".
-    pub fn words_from(&self, here: &Place) -> String {
+    pub(crate) fn words_from(&self, here: &Place) -> String {
         if here.contains(self) {
             let below = &self.0[here.0.len()..];
             if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {
@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// What is done with a key at `here` that belongs to this place: "move it under `expect.output`".
-    pub fn way_from(&self, here: &Place) -> String {
+    pub(crate) fn way_from(&self, here: &Place) -> String {
         let out_of = here.0.get(self.0.len()..).filter(|_| self.contains(here)).unwrap_or_default();
         match self.0.as_slice() {
             [] => "move it to the top level".to_owned(),

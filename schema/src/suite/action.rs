@@ -210,9 +210,9 @@ pub struct TriggerAction {
 
 impl TriggerAction {
     /// `timeout_ms` of a contract that does not say how long its scenarios take.
-    pub const TIMEOUT_MS: u64 = 60_000;
+    pub(crate) const TIMEOUT_MS: u64 = 60_000;
     /// `poll_ms` of a contract that does not say how often to look.
-    pub const POLL_MS: u64 = 250;
+    pub(crate) const POLL_MS: u64 = 250;
 }
 
 /// What is started from outside.

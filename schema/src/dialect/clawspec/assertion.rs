@@ -138,12 +138,12 @@ assertions! {
 
 impl Assertion {
     /// The type with this name.
-    pub fn type_info(name: &str) -> Option<&'static TypeInfo> {
+    pub(crate) fn type_info(name: &str) -> Option<&'static TypeInfo> {
         Assertion::TYPES.iter().find(|info| info.name == name)
     }
 
     /// Reads an assertion from the mapping that is written in a contract.
-    pub fn of_value(value: &Value) -> Result<Assertion, String> {
+    pub(crate) fn of_value(value: &Value) -> Result<Assertion, String> {
         let name = value.get("type").and_then(Value::as_str).ok_or("`type` is missing")?;
         Assertion::of(name, value.clone())
     }

@@ -18,7 +18,7 @@ pub(crate) use golden::ArtifactMatchesGolden;
 pub(crate) use log::{DelegationOccurred, TokenBudget, ToolNotCalled, ToolNotPermitted, ToolWasCalled};
 pub(crate) use log::{LogFigures, own_log_needs};
 pub(crate) use preconditions::{EnvPresent, FileAbsent, FilePresent, GatewayHealthy};
-pub(crate) use semantic::{AgentIdentityConsistent, Consistency, ConsistencyRuns, LlmJudge};
+pub(crate) use semantic::{AgentIdentityConsistent, LlmJudge};
 pub(crate) use state::StateFile;
 pub(crate) use trace::{DelegationPath, LlmCallCount, ModelUsed, NoSpanErrors, ToolNotInvoked, ToolSequence};
 pub(crate) use trace_limits::cost_of;

@@ -25,7 +25,9 @@ use crate::{
 };
 
 /// A type of assertion: its fields are the fields of the Rust type.
-pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+pub(crate) trait AssertionType:
+    Clone + Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
     /// The value of `type`.
     const NAME: &'static str;
     /// Whether `timeout` and `updated_after` have an effect.
@@ -116,7 +118,7 @@ impl Scope {
     }
 
     /// A question about the content of the first file at a path.
-    pub fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
+    pub(crate) fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
         let need = self.files(path, context)?;
         Some(FilesNeed { literal: true, content: true, ..need })
     }
@@ -124,7 +126,7 @@ impl Scope {
 
 /// An assertion in its place.
 #[derive(Clone, Debug)]
-pub struct AssertionClaim<T> {
+pub(crate) struct AssertionClaim<T> {
     /// Content to write.
     pub assertion: T,
     /// Where it stands.
@@ -225,7 +227,7 @@ impl Row {
     }
 
     /// The same at another field.
-    pub fn moved_to(mut self, field: &str) -> Row {
+    pub(crate) fn moved_to(mut self, field: &str) -> Row {
         self.0.at = Pointer::root().key(field);
         self
     }
@@ -237,25 +239,25 @@ impl Row {
     }
 
     /// The same at an item of the field's list.
-    pub fn at_item(mut self, index: usize) -> Row {
+    pub(crate) fn at_item(mut self, index: usize) -> Row {
         self.0.at = self.0.at.index(index);
         self
     }
 
     /// The same at a member of the field.
-    pub fn at_key(mut self, key: &str) -> Row {
+    pub(crate) fn at_key(mut self, key: &str) -> Row {
         self.0.at = self.0.at.key(key);
         self
     }
 
     /// The same with a score.
-    pub fn with_score(mut self, score: f64) -> Row {
+    pub(crate) fn with_score(mut self, score: f64) -> Row {
         self.0.score = Some(score);
         self
     }
 
     /// The same with the first few of these places in other files. What is not known has none.
-    pub fn with_places(mut self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
+    pub(crate) fn with_places(mut self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
         if self.0.outcome.mismatch().is_some() {
             let related = places.into_iter().take(MAX_RELATED);
             self.0.related.extend(related.map(|(message, place)| Related::in_file(message, place)));
@@ -264,7 +266,7 @@ impl Row {
     }
 
     /// The same with the place in another file that made it hold. What does not hold has none.
-    pub fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
+    pub(crate) fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
         if self.0.outcome == Outcome::Pass {
             self.0.related.extend(place.map(|place| Related::in_file(message.to_owned(), place)));
         }
@@ -340,7 +342,7 @@ impl<'e> Seen<'e> {
     }
 
     /// The first file at a path, with its content; nothing when there is none.
-    pub fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
+    pub(crate) fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
         let pattern = self.expand(field, path)?;
         let want = FilesNeed {
             pattern: pattern.clone(),
@@ -414,7 +416,7 @@ impl<'e> Seen<'e> {
     }
 
     /// The help for a file that is not there: what else stands in its place.
-    pub fn help_for_missing(&self, pattern: &str) -> Vec<String> {
+    pub(crate) fn help_for_missing(&self, pattern: &str) -> Vec<String> {
         let found =
             self.evidence.observations.iter().find_map(|observation| match (&observation.need, &observation.answer) {
                 (Need::Files(need), Answer::Files(answer)) if need.pattern == pattern => Some(answer),
@@ -430,7 +432,7 @@ impl<'e> Seen<'e> {
     }
 
     /// The heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a place.
-    pub fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
+    pub(crate) fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
         let found = headings::headings(text);
         let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
         match near.and_then(|near| found.iter().find(|heading| heading.text == near)) {
@@ -595,7 +597,7 @@ impl Wait<'_> {
 }
 
 /// Reads a number that may stand in quotes, as Python's `float` takes it.
-pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(crate) fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -603,7 +605,7 @@ pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resu
 }
 
 /// Reads a count that may stand in quotes, as Python's `int` takes it.
-pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());

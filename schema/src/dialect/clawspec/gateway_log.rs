@@ -122,7 +122,7 @@ impl GatewayLog {
     }
 
     /// The calls of the run itself.
-    pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
+    pub(crate) fn own_calls(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| call.kin == Kin::Own)
     }
 

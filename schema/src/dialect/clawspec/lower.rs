@@ -36,7 +36,7 @@ use crate::{
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RootContext {
+pub(crate) struct RootContext {
     kind: Option<TargetType>,
     target: String,
     trigger: String,
@@ -50,7 +50,7 @@ pub struct RootContext {
 
 impl RootContext {
     /// Collects it from the root of a document, and from the settings of its workspace.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
+    pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(settings(files));
         let scoring = Scoring::of(workspace);
         let is_pipeline = ContractFile::of(file) == ContractFile::Pipeline;
@@ -92,7 +92,7 @@ fn baselines(files: &dyn Files) -> Option<Baselines> {
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
-pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
+pub(crate) fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
     let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
     let cases = match (ContractFile::of(file), root) {
@@ -114,7 +114,7 @@ pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, fi
 }
 
 /// Lowers one scenario. `at` is the place that it has in the document.
-pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() != Shape::Mapping {
         return Vec::new();
     }

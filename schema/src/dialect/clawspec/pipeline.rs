@@ -27,7 +27,7 @@ use crate::words::{Defines, Name, Stages};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct PipelineContract {
+pub(crate) struct PipelineContract {
     /// Version of the format: the string `"1.0"`, in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
@@ -95,7 +95,7 @@ pub struct Stage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
-pub struct FinalAssertions {
+pub(crate) struct FinalAssertions {
     /// Assertions that are judged first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deterministic: Vec<Assertion>,
@@ -107,7 +107,7 @@ pub struct FinalAssertions {
 /// A condition on the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct HealthCheck {
+pub(crate) struct HealthCheck {
     /// Purpose of the condition.
     pub description: Name,
     /// The condition, one of three forms:

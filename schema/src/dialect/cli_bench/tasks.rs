@@ -135,7 +135,7 @@ pub struct Task {
 
 impl Task {
     /// `max_turns` when the key is absent.
-    pub const MAX_TURNS: u32 = 5;
+    pub(crate) const MAX_TURNS: u32 = 5;
 }
 
 /// How hard a task is.
@@ -152,7 +152,7 @@ pub enum Difficulty {
 
 impl Difficulty {
     /// The fewest turns that such a task is expected to take.
-    pub fn least_turns(self) -> u32 {
+    pub(crate) fn least_turns(self) -> u32 {
         match self {
             Difficulty::Easy => 1,
             Difficulty::Medium => 2,

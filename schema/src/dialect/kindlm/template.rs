@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Commands and prompts.
-pub const VARS: Filling = Filling {
+pub(crate) const VARS: Filling = Filling {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
     docs: "The author chooses the names, of ASCII letters, digits, `_` and `.`, without blanks between the braces; each \
@@ -21,7 +21,7 @@ pub const VARS: Filling = Filling {
 const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
 
 /// The body of a request.
-pub const BODY: Filling = Filling {
+pub(crate) const BODY: Filling = Filling {
     word: "http-body",
     texts: "KindLM: `providers.http.body`",
     docs: "Other names become empty strings. Values are inserted without JSON escaping.",
