@@ -33,12 +33,13 @@ tasks:
       - verify: {run: cat name out.txt, output_contains: hello}
 ";
 
-/// A directory with the suite, a model on this machine that runs these commands, and a place for temporary directories.
+/// Returns a directory with the suite, a model on this machine that runs these commands, and a place for temporary
+/// directories.
 fn place(suite: &str, commands: &'static [&'static str]) -> Place {
     place_of(suite, &Provider::running(commands))
 }
 
-/// The same with this provider.
+/// Returns the same with this provider.
 fn place_of(suite: &str, provider: &Provider) -> Place {
     let place = Place::empty();
     place.write("speclens.yaml", settings(provider));
@@ -54,7 +55,7 @@ fn settings(provider: &Provider) -> String {
 
 const GREETING: &[&str] = &["cat name > out.txt; echo you >> out.txt", "cat out.txt; printf '\\033[31m'"];
 
-/// The program with a key and the temporary directory of the place, ready to be started.
+/// Returns the program with a key and the temporary directory of the place, ready to be started.
 fn with_key(place: &Place, arguments: &[&str]) -> Command {
     let mut program = place.program(arguments);
     program.env("LOCAL_KEY", "key-0123456789abcdef").env("TMPDIR", place.path().join("tmp"));

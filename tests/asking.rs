@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{loopback::Loopback, support::Place};
 
-/// A suite whose command leaves a mark each time, judged by a model at this address.
+/// Returns a suite whose command leaves a mark each time, judged by a model at this address.
 fn judged(address: &str, judge: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\nproviders: {{ollama: {{baseUrl: \"{address}\"}}}}\nmodels: [{{id: m, provider: ollama, model: judge}}]\ntests:\n  - name: only\n    command: echo x >> marker; echo hello\n    expect:\n      output: {{contains: [hello]}}\n      judge:\n        - {judge}\n"
@@ -52,7 +52,7 @@ fn judge_that_could_not_be_reached_is_asked_again() {
     let ollama = Loopback::ollama(&[GOOD, GOOD]);
     let place = Place::with(&judged("http://127.0.0.1:9", "{criteria: greets}"));
     assert_eq!(place.run(&["run"]).code, Some(3));
-    // Where a model is reached is no part of the question.
+    // Where a model is reached is not a part of the question.
     place.write("kindlm.yaml", judged(&ollama.url(), "{criteria: greets}"));
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(3));
     let (code, report) = place.report(&["--recorded", "--ask"]);

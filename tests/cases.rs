@@ -25,7 +25,7 @@ enum Part {
 use Part::{Evidence, Exit, Gates, Rows};
 
 const NO_MODELS: &str = "asking models is not supported yet: unknown instead of an answer";
-const NO_DRIFT: &str = "expectations about a stored answer are not supported yet: unknown instead of failed";
+const NO_DRIFT: &str = "expectations about a baseline are not supported yet: unknown instead of failed";
 const NO_MODELS_NEEDED: &str = "command tests need no models and prompts";
 
 /// Everything that is answered differently, and why. A line that is no longer true fails the test.
@@ -143,7 +143,7 @@ fn perform(place: &Place, case: &Value) -> (Option<i32>, Value) {
     (done.code, Value::deserialize(&mut input).unwrap())
 }
 
-/// The attempt in the report that a unit of the original stands for.
+/// Returns the attempt in the report that a unit of the original stands for.
 fn attempt(suite: &Value, unit: &Value) -> Value {
     let cases = suite["cases"].as_array().into_iter().flatten();
     let runs = cases.filter(|case| case["name"] == unit["test"]).flat_map(|case| case["runs"].as_array().unwrap());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::Place;
 
-/// A suite with an error, a warning, and a note or hint on what KindLM does with it.
+/// Returns a suite with an error, a warning, and a note or hint on what KindLM does with it.
 fn wrong(name: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{ name: {name} }}\ntests:\n  - name: one\n    \
@@ -12,7 +12,7 @@ fn wrong(name: &str) -> String {
     )
 }
 
-/// A workspace with this many suites, each with the same problems.
+/// Returns a workspace with this many suites, each with the same problems.
 fn workspace(suites: usize) -> Place {
     let place = Place::empty();
     (0..suites).for_each(|number| place.write(&format!("{number:02}/kindlm.yaml"), wrong(&format!("s{number}"))));
@@ -135,7 +135,7 @@ fn failures_hide_no_other_suite() {
     assert!(done.stdout.contains("1 passed") && done.stderr.contains("there is no missing.yaml"), "{done:?}");
 }
 
-/// Who waits sees that something goes on; who reads standard error from a program is not bothered.
+/// Who waits sees that something continues; who reads standard error from a program is not bothered.
 #[cfg(target_os = "linux")]
 #[test]
 fn long_check_shows_a_sign_of_life_on_a_terminal_only() {

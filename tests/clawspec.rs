@@ -61,7 +61,7 @@ struct Gateway {
 struct Rules {
     rules: Vec<(Value, u64)>,
     trace: Option<Value>,
-    /// What lies in the workspace when the act is over: source and target.
+    /// What is in the workspace when the act is over: source and target.
     left: Vec<(PathBuf, PathBuf)>,
     /// What comes later: after how long, where, what.
     late: Vec<(Duration, PathBuf, String)>,
@@ -181,7 +181,7 @@ impl Rules {
         }
     }
 
-    /// What an Opik server says of the trace: one object on each line.
+    /// Returns what an Opik server says of the trace: one object on each line.
     fn spans(&self, path: &str, asked: &Value) -> String {
         let Some(trace) = &self.trace else { return String::new() };
         if !asked["last_retrieved_id"].is_null() {
@@ -189,7 +189,7 @@ impl Rules {
         }
         let milliseconds = |value: &Value| json!(value.as_f64().map(|seconds| seconds * 1000.0));
         if path.contains("traces/search") {
-            // Where the recording has no times, the trace has ended all the same.
+            // Where the recording has no times, the trace has ended anyway.
             let ended = if trace["end_time"].is_null() { json!(NOW) } else { trace["end_time"].clone() };
             let found = json!({
                 "id": "trace-1", "name": "toy", "start_time": trace["start_time"], "end_time": ended,
@@ -233,7 +233,7 @@ struct Ran {
     place_at: String,
 }
 
-/// The workspace of a case around its contract, with a gateway of its own in place of the usual one.
+/// Returns the workspace of a case around its contract, with a gateway of its own instead of the usual one.
 fn run(name: &str) -> Ran {
     let case = repository().join(CASES).join(name);
     let harness: Value = serde_json::from_str(&fs::read_to_string(case.join("harness.json")).unwrap()).unwrap();
@@ -428,7 +428,7 @@ fn every_case_runs_as_recorded_or_the_difference_is_named() {
     assert!(seen["judged"] >= 90, "{seen:?}");
 }
 
-/// Each request that starts a skill is the one that the original sends, but for the id that is fresh in each run.
+/// Each request that starts a skill is the one that the original sends, except for the id that is fresh in each run.
 #[test]
 fn skills_are_started_with_the_requests_of_the_original() {
     let mut compared = 0;

@@ -17,7 +17,7 @@ fn workspace(settings: &str) -> Place {
     place
 }
 
-/// The severity and the message of each fact, by the file it is about.
+/// Returns the severity and the message of each fact, by the file it is about.
 fn facts(done: &Done) -> Vec<(String, String, String)> {
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     let suites = report["suites"].as_array().unwrap();
@@ -63,7 +63,7 @@ fn compat_makes_errors_of_what_its_programs_reject() {
     assert!(done.stdout.contains("speclens.yaml:1"), "{done:?}");
 }
 
-/// A test whose file the other program rejects is understood all the same.
+/// A test whose file the other program rejects is understood anyway.
 #[test]
 fn a_rejected_file_is_not_run_and_has_no_part_that_is_not_understood() {
     let place = workspace("compat: [kindlm]\n");

@@ -35,7 +35,7 @@ fn recorded_case_of_the_original_is_answered_alike() {
 }
 
 #[test]
-fn gaps_are_told_with_their_lines_from_any_directory_of_the_workspace() {
+fn gaps_are_reported_with_their_lines_from_any_directory_of_the_workspace() {
     for end in ["\n", "\r\n"] {
         let place = workspace();
         let more =

@@ -17,8 +17,8 @@ use crate::{
 /// How many of the tests of [`many`] end.
 const SHORT: usize = 24;
 
-/// Many short tests, some of whose outputs lie beside their recordings, and one that never ends. Each writes its process and,
-/// when it ends, a marker.
+/// Many short tests, some of whose outputs are beside their recordings, and one that never ends. Each writes its
+/// process and, when it ends, a marker.
 fn many() -> String {
     let test = |index: usize| {
         let output = if index.is_multiple_of(3) { "head -c 100000 /dev/zero | tr '\\0' x; " } else { "" };
@@ -94,7 +94,8 @@ fn begin(place: &Place, who: &str) -> Child {
     run
 }
 
-/// Three tests at once, each of which says who runs it and waits for the file `go`. The output of one lies beside its recording.
+/// Three tests at once, each of which says who runs it and waits for the file `go`. The output of one is beside its
+/// recording.
 fn shared() -> String {
     let test = |index: usize| {
         let output = if index == 0 { "head -c 100000 /dev/zero | tr '\\0' x; " } else { "" };

@@ -154,7 +154,7 @@ fn a_diff_shows_what_would_be_fixed() {
     assert_eq!(place.read("kindlm.yaml"), WRONG);
 }
 
-/// Other programs get every cure: what it is called, whether it is sure, and what it changes where.
+/// Other programs get every fix: what it is called, whether it is sure, and what it changes where.
 #[test]
 fn the_report_for_programs_lists_the_cures() {
     let place = Place::empty();
@@ -292,7 +292,7 @@ fn what_is_in_the_way_of_the_new_text_is_left_alone() {
     assert_eq!(names.len(), 2, "{names:?}");
 }
 
-/// What is promised is what is done, also where one cure brings another with it.
+/// What is promised is what is done, also where one fix brings another with it.
 #[test]
 fn the_count_of_what_can_be_fixed_is_exact() {
     // A rename brings a number in quotes to light.
@@ -321,7 +321,7 @@ fn the_count_of_what_can_be_fixed_is_exact() {
 fn a_path_that_is_not_there_is_answered_with_what_to_do() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     for (path, advice) in [
-        ("nope.yaml", "there is no nope.yaml: name a file or a directory that is there"),
+        ("nope.yaml", "nope.yaml does not exist: name an existing file or directory"),
         ("kindml.yaml", "there is no kindml.yaml: did you mean kindlm.yaml?"),
         ("./kindml.yaml", "did you mean ./kindlm.yaml?"),
         ("nowhere/nope.yaml", "there is no nowhere/nope.yaml: name a file"),
@@ -389,7 +389,7 @@ fn what_cannot_be_read_is_an_error_whatever_is_set() {
         assert_eq!(done.code, Some(2), "{done:?}");
         assert!(done.stdout.contains("error[syntax]"), "{done:?}");
         assert!(done.stdout.contains("`syntax` is always an error"), "{done:?}");
-        assert!(done.stdout.contains("`syntax` cannot be allowed"), "{done:?}");
+        assert!(done.stdout.contains("`syntax` cannot be silenced"), "{done:?}");
     }
     let done = place.run(&["check", "--allow", "syntax"]);
     assert!(done.stderr.contains("`syntax` is always an error"), "{done:?}");

@@ -19,19 +19,19 @@ use crate::{
     support::{Done, Place},
 };
 
-/// The answer of a gateway whose run is over.
+/// Returns the answer of a gateway whose run is over.
 pub(super) fn over(run_id: &str) -> Answer {
     Answer::Told(200, json!({ "runId": run_id, "status": "completed" }).to_string())
 }
 
-/// The answer of a gateway that has begun.
+/// Returns the answer of a gateway that has begun.
 pub(super) fn accepted(run_id: &str) -> Answer {
     Answer::Told(202, json!({ "runId": run_id, "status": "accepted" }).to_string())
 }
 
 const SKILL: &str = "---\nname: demo\ndescription: Use when a demo is wanted\nversion: 1.0.0\npermissions: {filesystem: write, network: none}\n---\n# Demo\n";
 
-/// A workspace with one skill and these scenarios, each a line of YAML.
+/// Returns a workspace with one skill and these scenarios, each a line of YAML.
 pub(super) fn workspace(gateway: &str, scenarios: &[&str]) -> Place {
     let place = Place::empty();
     place.write("clawspec.yaml", format!("gateway_base_url: {gateway}\n"));
@@ -57,7 +57,7 @@ pub(super) fn writing(path: std::path::PathBuf, text: &'static str) -> impl FnMu
     }
 }
 
-/// The attempts of a report, by the names of their tests.
+/// Returns the attempts of a report, by the names of their tests.
 pub(super) fn attempts(report: &Value) -> Vec<(&str, &Value)> {
     let suites = report["suites"].as_array().unwrap().iter();
     let cases = suites.flat_map(|suite| suite["cases"].as_array().unwrap());

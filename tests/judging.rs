@@ -2,7 +2,7 @@
 
 use crate::{loopback::Loopback, support::Place};
 
-/// A suite whose output a server on this machine judges.
+/// Returns a suite whose output a server on this machine judges.
 fn judged(server: &str, command: &str, judge: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\nproviders: {{ollama: {{baseUrl: \"{server}\"}}}}\nmodels: [{{id: local, \
@@ -64,7 +64,7 @@ fn answer_that_is_missing_or_cannot_be_read_leaves_the_claim_unknown() {
     let place = Place::with(&judged(&server.url(), "printf hi", "[{criteria: is long}]"));
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
-    assert!(done.stdout.contains("cannot be read: it holds no JSON object"), "{}", done.stdout);
+    assert!(done.stdout.contains("cannot be read: it does not contain a JSON object"), "{}", done.stdout);
 
     let gone = Loopback::answering([]).url().replace("http://", "http://user:secret@");
     let place = Place::with(&judged(&gone, "printf hi", "[{criteria: is long}]"));

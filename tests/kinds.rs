@@ -6,7 +6,7 @@ const GOOD: &str = "{output: {contains: [hello]}}";
 const TASKS: &str = "- id: a\n  intent: Say hello.\n  assert:\n    - exit_code: 0\n";
 const SCENARIOS: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios: []\n";
 
-/// The files that `check` tells about, in its order.
+/// Returns the files that `check` tells about, in its order.
 fn checked(place: &Place, arguments: &[&str]) -> Vec<(String, String)> {
     let done = place.run(&[&["check", "--format", "json"], arguments].concat());
     let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
@@ -47,7 +47,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     ];
     let expected = expected.map(|(path, dialect)| (path.to_owned(), dialect.to_owned()));
     assert_eq!(found, expected);
-    // Nobody runs what is a suite by its content alone, unless it is named; that it was left out is said.
+    // Nobody runs what is a suite by its content alone, unless it is named; that it was omitted is said.
     for command in ["run", "list"] {
         let done = place.run(&[command]);
         assert!(done.stderr.contains("agent.yaml reads like a KindLM suite"), "{done:?}");
@@ -121,7 +121,10 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     let (found, said) = listed(None, &[]);
     assert_eq!(found, ["skills/a/tests/scenarios.yaml"]);
     assert!(
-        said.contains("drafts/more.yaml is left out because no pattern of `scenario_patterns` matches it: name it, or add a pattern"),
+        said.contains(
+            "drafts/more.yaml is skipped because no pattern of `scenario_patterns` matches it: name it on \
+            the command line, or add a pattern"
+        ),
         "{said}"
     );
     assert_eq!(listed(None, &["drafts/more.yaml"]).0, ["drafts/more.yaml"], "it is named");
@@ -148,7 +151,7 @@ fn a_file_that_is_named_is_taken_for_what_it_holds() {
     assert_eq!(checked(&place, &["tasks.yaml", "agent.yaml"]).len(), 2);
     for (path, reason) in [
         ("compose.yaml", "is not a suite"),
-        ("far.yaml", "says that it is a `qwertz`, and there is no such kind; the kinds are kindlm, "),
+        ("far.yaml", "has the unknown kind `qwertz`; the kinds are kindlm, "),
         ("speclens.yaml", "is not a suite"),
     ] {
         let done = place.run(&["check", path]);
@@ -294,7 +297,7 @@ fn an_id_in_two_files_is_shown_in_both() {
     assert_eq!(places(1), [two], "{report:#}");
     assert_eq!(places(2), [one], "{report:#}");
     let human = place.run(&["check", "bench/tasks/two.yaml"]).stdout;
-    assert!(human.contains("bench/tasks/one.yaml:1:7") && human.contains("used here, too"), "{human}");
+    assert!(human.contains("bench/tasks/one.yaml:1:7") && human.contains("also used here"), "{human}");
     let sarif: serde_json::Value =
         serde_json::from_str(&place.run(&["check", "--format", "sarif", "bench/tasks/two.yaml"]).stdout).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();

@@ -1,4 +1,5 @@
-//! A model server on this machine, in place of a provider: it answers what a test tells it to, and keeps what it was asked.
+//! A model server on this machine, instead of a provider: it answers what a test tells it to, and keeps what it was
+//! asked.
 
 use std::{
     collections::VecDeque,
@@ -48,7 +49,7 @@ pub(crate) struct Request {
 }
 
 impl Loopback {
-    /// A server that gives these answers, one to each request, and the status 500 when there are none left.
+    /// Returns a server that gives these answers, one to each request, and the status 500 when there are none left.
     pub(crate) fn answering(answers: impl IntoIterator<Item = (u16, String)>) -> Loopback {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -63,14 +64,14 @@ impl Loopback {
         Loopback { address, state }
     }
 
-    /// A server that does this with each request.
+    /// Returns a server that does this with each request.
     pub(crate) fn acting(acting: impl FnMut(&Request) -> Answer + Send + 'static) -> Loopback {
         let server = Loopback::answering([]);
         server.state.lock().unwrap().acting = Some(Box::new(acting));
         server
     }
 
-    /// A server that says these texts, in the protocol of Ollama.
+    /// Returns a server that says these texts, in the protocol of Ollama.
     pub(crate) fn ollama(texts: &[&str]) -> Loopback {
         let said = |text: &&str| {
             let message = json!({"role": "assistant", "content": text});
@@ -81,7 +82,8 @@ impl Loopback {
         Loopback::answering(texts.iter().map(said))
     }
 
-    /// A server that says the text beside the first of these words that a question holds, in the protocol of Ollama.
+    /// Returns a server that says the text beside the first of these words that a question holds, in the protocol of
+    /// Ollama.
     pub(crate) fn ollama_by(answers: &[(&str, &str)]) -> Loopback {
         let server = Loopback::ollama(&[]);
         let said = |(word, text): &(&str, &str)| ((*word).to_owned(), body(text));
@@ -89,18 +91,18 @@ impl Loopback {
         server
     }
 
-    /// The address, without a slash at its end.
+    /// Returns the address, without a slash at its end.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What was asked so far, in the order in which it came.
+    /// Returns what was asked so far, in the order in which it came.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.state.lock().unwrap().requests.clone()
     }
 }
 
-/// An answer in the protocol of Ollama.
+/// Returns an answer in the protocol of Ollama.
 fn body(text: &str) -> String {
     let message = json!({"role": "assistant", "content": text});
     json!({"model": "m", "message": message, "done": true, "prompt_eval_count": 70, "eval_count": 9}).to_string()
@@ -150,7 +152,7 @@ fn respond(answer: Answer, stream: &mut TcpStream, reader: &mut BufReader<TcpStr
     }
 }
 
-/// Reads one request; nothing when the other side is done.
+/// Reads one request; `None` if the other side is done.
 fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let mut first = String::new();
     reader.read_line(&mut first).ok().filter(|&length| length > 0)?;

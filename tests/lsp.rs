@@ -19,6 +19,8 @@ mod ignoring;
 mod index;
 #[path = "lsp/judging.rs"]
 mod judging;
+#[path = "lsp/kept.rs"]
+mod kept;
 #[path = "lsp/kinds.rs"]
 mod kinds;
 #[path = "lsp/limits.rs"]

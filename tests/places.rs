@@ -17,7 +17,7 @@ use crate::{
 
 const SCHEMA: &str = "{\n  \"type\": \"object\",\n  \"properties\": {\"n\": {\"minimum\": 5}}\n}\n";
 
-/// A suite whose test breaks a rule of a schema, below the working directory.
+/// Returns a suite whose test breaks a rule of a schema, below the working directory.
 fn place() -> Place {
     let place = Place::empty();
     let expect = "{output: {format: json, schemaFile: schemas/n.json}}";
@@ -32,7 +32,7 @@ fn run(place: &Place, format: &str) -> Done {
     done
 }
 
-/// The result of the assertion that does not hold.
+/// Returns the result of the assertion that does not hold.
 fn failure(sarif: &Value) -> &Value {
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     results.iter().find(|result| result["level"] == "error").unwrap()
@@ -99,7 +99,7 @@ fn path_is_relative_to_the_working_directory_also_from_within_the_suite() {
     assert_eq!(related["place"]["path"], "n.json");
 }
 
-/// The report of a suite that says what is recorded of it.
+/// Returns the report of a suite that says what is recorded of it.
 fn report_of(directory: &Path, suite: Suite, book: &Book) -> SuiteReport {
     let secrets = Arc::new(Secrets::none());
     let cases = suite.cases.iter().enumerate().map(|(index, case)| {

@@ -144,7 +144,7 @@ fn waiting_for_go() -> Place {
     ))
 }
 
-/// The letter that stands for what a process does: `T` for one that is stopped.
+/// Returns the letter that stands for what a process does: `T` for one that is stopped.
 pub(crate) fn state(pid: &str) -> String {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     String::from_utf8_lossy(&output.stdout).trim().chars().take(1).collect()
@@ -243,7 +243,7 @@ pub(crate) fn wait_for(place: &Place, name: &str) {
     }
 }
 
-/// Waits until the processes whose numbers stand in these files have ended.
+/// Waits until the processes whose numbers are in these files have ended.
 pub(crate) fn assert_gone(place: &Place, names: &[&str]) {
     for name in names {
         let pid = place.read(name).trim().to_owned();
@@ -255,7 +255,7 @@ pub(crate) fn assert_gone(place: &Place, names: &[&str]) {
     }
 }
 
-/// The program with a limit on its address space, and its standard input.
+/// Returns the program with a limit on its address space, and its standard input.
 fn limited(place: &Place, kibibytes: u32, arguments: &[&str], input: &str) -> Option<Done> {
     place.write("input", input);
     let program = place.program(&[]);
@@ -292,7 +292,7 @@ fn the_program_works_with_little_address_space_and_never_hangs_for_want_of_it() 
             if done.code != Some(0) && is_loaded {
                 // Where not even the system's own loader gets what it needs, it says so in its own words.
                 assert_ne!(done.stderr, "", "{arguments:?} with {mebibytes} MiB ends without a word");
-                refused += usize::from(done.stderr.contains("cannot start another thread"));
+                refused += usize::from(done.stderr.contains("cannot start a thread"));
             }
         }
         assert!(refused > 0, "{arguments:?} is never refused a thread");

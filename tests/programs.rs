@@ -59,7 +59,7 @@ impl Task {
     }
 }
 
-/// The commands that were seen: text, exit code, standard output, standard error.
+/// Returns the commands that were seen: text, exit code, standard output, standard error.
 fn seen(worked: &Worked) -> Vec<(&str, Option<i32>, &str, &str)> {
     let commands = worked.commands.commands.iter().map(|ran| {
         let text = |capture: &Option<speclens_schema::evidence::Capture>| match capture {

@@ -33,7 +33,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
     // Entries that lead to one file are reported as such, whatever they call it.
     place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
     let done = place.run(&["check"]);
-    assert!(done.stdout.contains("warning[collision]: `t/one.yaml` is named by an earlier item"), "{done:?}");
+    assert!(done.stdout.contains("warning[collision]: duplicate task file `t/one.yaml`"), "{done:?}");
     assert!(!done.stdout.contains("duplicate"), "{done:?}");
 }
 
@@ -49,7 +49,7 @@ fn a_link_out_of_the_suite_is_read_by_whoever_is_trusted() {
     let mut check = place.program(&["check"]);
     let done = Done::of(&check.current_dir(place.path().join("w")).output().unwrap());
     assert!(done.stdout.contains("unknown key `exit_cod`"), "{done:?}");
-    assert!(done.stdout.contains("`link.json` cannot be used"), "{done:?}");
+    assert!(done.stdout.contains("`link.json` cannot be used as a JSON Schema"), "{done:?}");
     assert!(done.stdout.contains("2 errors in 3 suites"), "{done:?}");
 }
 

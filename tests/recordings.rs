@@ -27,8 +27,8 @@ fn long_output_is_beside_its_recording_and_is_judged_again() {
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(1));
     // The text is not the one that was recorded.
     for (damage, message) in [
-        (Some("needle"), "a text that belongs to the recording was changed: run it again"),
-        (None, "a text that belongs to the recording is missing: run it again"),
+        (Some("needle"), "a text of the recording was changed: run it again"),
+        (None, "a text of the recording is missing: run it again"),
     ] {
         match damage {
             Some(text) => fs::write(&texts[0], text).unwrap(),
@@ -58,7 +58,7 @@ fn text_that_no_recording_refers_to_is_removed_after_the_run() {
 }
 
 #[test]
-fn lock_of_another_process_holds_up_no_run_for_long() {
+fn lock_of_another_process_delays_no_run_for_long() {
     let place = Place::with(&suite(LONG, "{output: {contains: [needle]}}"));
     assert_eq!(place.run(&["run"]).code, Some(0));
     make_old(&place.texts()[0]);
@@ -75,7 +75,7 @@ fn lock_of_another_process_holds_up_no_run_for_long() {
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
 }
 
-/// A suite of tests that each write their own name.
+/// Returns a suite of tests that each write their own name.
 fn suite_of(tests: &[(&str, &str)]) -> String {
     let tests: String = tests
         .iter()
@@ -146,7 +146,7 @@ fn json(done: &crate::support::Done) -> serde_json::Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
 }
 
-/// The recordings in JSON, by test.
+/// Returns the recordings in JSON, by test.
 fn states(place: &Place, paths: &[&str]) -> Vec<(String, String)> {
     let done = place.run(&[&["recordings", "list", "--format", "json"], paths].concat());
     assert_eq!(done.code, Some(0), "{done:?}");

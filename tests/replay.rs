@@ -229,7 +229,7 @@ fn recordings_that_cannot_be_read_are_not_used_and_the_report_says_why() {
         let error = &run_of(&report)["error"];
         assert_eq!((code, &error["kind"], &error["message"]), (Some(3), &kind.into(), &message.into()), "{bad}");
     }
-    // The next run writes it anew.
+    // The next run writes it again.
     assert_eq!(place.run(&["run"]).code, Some(0));
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
 }

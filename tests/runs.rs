@@ -129,7 +129,7 @@ fn failing_fast_leaves_the_rest() {
 }
 
 #[test]
-fn failing_fast_leaves_the_rest_also_behind_a_test_that_timed_out() {
+fn failing_fast_leaves_the_rest_also_after_a_test_that_timed_out() {
     let place = Place::empty();
     let next = "  - {name: next, command: touch ../next, expect: {output: {maxLength: 9}}}\ndefaults: {concurrency: 1, timeoutMs: 1000}\n";
     place.write("a/kindlm.yaml", format!("{}{next}", suite("sleep 60", "{output: {maxLength: 9}}")));
@@ -265,7 +265,7 @@ fn what_is_not_supported_yet_is_said_once() {
     place.write("b/kindlm.yaml", ASKING);
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
-    let said = "asking models is not supported yet, so nothing is known about 6 tests in 2 suites";
+    let said = "asking models is not supported yet, so the results of 6 tests in 2 suites are unknown";
     assert_eq!(done.stdout.matches("not supported yet").count(), 1, "{done:?}");
     assert!(done.stdout.contains(said), "{done:?}");
     let done = place.run(&["run", "--dry-run"]);

@@ -18,7 +18,7 @@ const JUDGE: &str = "/qa/judge";
 const DONE: &str = r#"{"status": "completed", "runId": "run-1"}"#;
 const TOKEN: &str = "planted-token-4711";
 
-/// A workspace with a skill, a text that its runs are taken to have written, and these scenarios.
+/// Returns a workspace with a skill, a text that its runs are taken to have written, and these scenarios.
 fn workspace(scenarios: &str) -> Place {
     let place = Place::empty();
     place.write("clawspec.yaml", "{}\n");
@@ -48,7 +48,7 @@ struct Gateway {
 }
 
 impl Gateway {
-    /// One that runs what it is asked to, and gives this score.
+    /// Returns one that runs what it is asked to, and gives this score.
     fn scoring(score: &'static str) -> Gateway {
         let answers = Arc::new(Mutex::new(BTreeMap::from([(WEBHOOK, (200, DONE)), (JUDGE, (200, score))])));
         let shared = Arc::clone(&answers);
@@ -65,7 +65,7 @@ impl Gateway {
         self.answers.lock().unwrap().insert(path, (status, text));
     }
 
-    /// How many requests of a path came so far.
+    /// Returns how many requests of a path came so far.
     fn count(&self, path: &str) -> usize {
         self.server.requests().iter().filter(|request| request.path == path).count()
     }
@@ -207,7 +207,7 @@ fn later_run_is_compared_with_what_is_stored() {
     assert_eq!(server.count(WEBHOOK), 1);
 }
 
-/// The files of a directory of reports, by name.
+/// Returns the files of a directory of reports, by name.
 fn reports(place: &Place, directory: &str) -> Vec<String> {
     let entries = fs::read_dir(place.path().join(directory)).into_iter().flatten();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -293,7 +293,7 @@ fn gates_of_the_original_warn_and_refuse_a_suite_where_settings_say_so() {
 }
 
 #[test]
-fn report_of_a_pipeline_is_written_behind_its_health() {
+fn report_of_a_pipeline_is_written_after_its_health() {
     let server = Gateway::scoring("");
     let place = workspace(&scenario("one", "  - {type: file_present, path: out.md}\n"));
     let pipeline = "version: \"1.0\"\npipeline: {name: Demo flow, skill_path: skills/demo, trigger: /demo, stages: 1}\nstages:\n  - {name: plan, produces: none.md}\nfinal_assertions:\n  deterministic: [{type: file_present, path: out.md}]\npipeline_health:\n  - {description: files, check: count(produced_artifacts) == count(stages_with_produces)}\n";

@@ -28,14 +28,14 @@ impl Place {
         Place { directory: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
-    /// A directory with one suite.
+    /// Returns a directory with one suite.
     pub(crate) fn with(suite: &str) -> Place {
         let place = Place::empty();
         place.write("kindlm.yaml", suite);
         place
     }
 
-    /// A copy of a directory of the repository.
+    /// Returns a copy of a directory of the repository.
     pub(crate) fn copy_of(path: &str) -> Place {
         let place = Place::empty();
         copy(&repository().join(path), place.path());
@@ -60,7 +60,7 @@ impl Place {
         self.path().join(name).exists()
     }
 
-    /// The program, ready to be started here, without the settings and secrets of whoever runs the tests.
+    /// Returns the program, ready to be started here, without the settings and secrets of whoever runs the tests.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_speclens"));
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
@@ -85,12 +85,12 @@ impl Place {
         (done.code, report)
     }
 
-    /// The recordings here, by name.
+    /// Returns the recordings here, by name.
     pub(crate) fn recordings(&self) -> Vec<PathBuf> {
         self.files(".speclens/recordings")
     }
 
-    /// The texts that lie beside the recordings here, by name.
+    /// Returns the texts that are beside the recordings here, by name.
     pub(crate) fn texts(&self) -> Vec<PathBuf> {
         self.files(".speclens/recordings/texts")
     }
@@ -119,7 +119,7 @@ impl Done {
     }
 }
 
-/// A suite of one command test with these claims; the claims are one line of YAML.
+/// Returns a suite of one command test with these claims; the claims are one line of YAML.
 pub(crate) fn suite(command: &str, expect: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n  - name: only\n    command: {command:?}\n    expect: {expect}\n"

@@ -20,7 +20,7 @@ const ASSERTIONS: [&str; 10] = [
     "verify",
 ];
 
-/// A suite with two tasks and scripts that play `good` and `bad`.
+/// Returns a suite with two tasks and scripts that play `good` and `bad`.
 fn two_models(more: &str) -> Place {
     let place = Place::empty();
     place.write(
@@ -117,7 +117,7 @@ fn repeats_stop_once_the_threshold_of_their_model_is_decided_unless_settings_say
     let suite = &report["suites"][0];
     assert_eq!((code, &suite["gates"][0]["status"]), (Some(1), &"unknown".into()), "{}", suite["gates"]);
     let run = &suite["cases"][0]["runs"][3];
-    let message = "no recording, and the threshold of `scripted/good (none)` is not decided without it; run it again";
+    let message = "no recording, and the threshold of `scripted/good (none)` depends on it; run it again";
     assert_eq!((&run["error"]["kind"], &run["error"]["message"]), (&"no-recording".into(), &message.into()));
     place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("contains: never", "contains: bye"));
     place.write("speclens.yaml", "limits: { stop_repeats: false }\n");
@@ -309,11 +309,11 @@ fn dry_run_says_where_models_are_asked_and_what_it_takes_at_most() {
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
     }
-    assert!(done.stdout.contains("tokens sent and 12,000 received; at most $0."), "{}", done.stdout);
-    assert!(done.stdout.contains(" (as `prices` in `speclens.yaml` says)\n"), "{}", done.stdout);
+    assert!(done.stdout.contains("input and 12,000 output tokens; at most $0."), "{}", done.stdout);
+    assert!(done.stdout.contains(" (from `prices` in `speclens.yaml`)\n"), "{}", done.stdout);
     assert!(!done.text().contains("xai-secret"), "{done:?}");
     let done = dry(&["--model", "exec:my-agent --quiet"]);
-    assert!(done.stdout.contains("exec:my-agent --quiet: 2 attempts; whom it asks is not known"), "{done:?}");
+    assert!(done.stdout.contains("exec:my-agent --quiet: 2 attempts; its requests are unknown"), "{done:?}");
     assert!(done.stdout.ends_with("2 attempts would run\n"), "{done:?}");
     assert!(!place.exists(".speclens"), "nothing ran");
 }
@@ -397,7 +397,7 @@ fn control_sequences_of_programs_models_and_file_names_reach_no_report() {
     }
 }
 
-/// A suite with a script that passes and a task file, whose item has these lines more.
+/// Returns a suite with a script that passes and a task file, whose item has these lines more.
 fn with_task_file(more: &str) -> Place {
     let place = Place::empty();
     place.write("cli-bench.yaml", "cli: sh\nproviders: [scripted/good]\ntasks:\n- file://tasks.yaml\n");

@@ -78,14 +78,14 @@ pub struct Asked<'a> {
     pub suite: &'a Suite,
     /// The case.
     pub case: &'a Case,
-    /// Who acts.
+    /// The subject that acts.
     pub subject: &'a Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
 }
 
 impl Asked<'_> {
-    /// The key of what the case does now.
+    /// Returns the key of what the case does now.
     pub fn key(&self) -> String {
         self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
     }
@@ -97,12 +97,12 @@ impl Asked<'_> {
 }
 
 impl Book {
-    /// A book over recordings, or one that forgets with the process.
+    /// Returns a book over recordings, or one that forgets with the process.
     pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> Book {
         Book { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
     }
 
-    /// The book of the suite at a place below a directory, as the settings want it, on this machine.
+    /// Returns the book of the suite at a place below a directory, as the settings want it, on this machine.
     pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> Book {
         let limit = settings.limits.recording_bytes();
         let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
@@ -206,7 +206,7 @@ impl Book {
         self.present().insert(label, Remembered { key, began_us, act, evidence, notes });
     }
 
-    /// What was seen last without an act, if the case still does the same.
+    /// Returns what was seen last without an act, if the case still does the same.
     fn seen(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
         let mut seen = self.present().get(&asked.label()).cloned()?;
         (seen.key == asked.key()).then(|| {
@@ -219,7 +219,7 @@ impl Book {
         self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(key, label))
     }
 
-    /// What is known of an attempt, judged by the claims as they are now.
+    /// Returns what is known of an attempt, judged by the claims as they are now.
     pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
         let seen = self.seen(asked, secrets);
         let Known { attempt, from, on_disk } = match (self.known(asked, secrets), seen) {
@@ -237,14 +237,14 @@ impl Book {
         RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
     }
 
-    /// What is known of an attempt, ready to be entered again with more observations: a later attempt then stays in its
-    /// place. `None`: nothing is, or of another act.
+    /// Returns what is known of an attempt, ready to be entered again with more observations: a later attempt then
+    /// stays in its place. `None`: nothing is, or of another act.
     pub fn recorded(&self, asked: Asked<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
         let Remembered { key, began_us, act, evidence, notes } = self.known(asked, secrets).ok()?.attempt;
         Some(Recorded { key, act, began_us, now, evidence, notes })
     }
 
-    /// The evidence of what a case does now, masked and interpreted, or why there is none.
+    /// Returns the evidence of what a case does now, masked and interpreted, or why there is none.
     fn known(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Result<Known, Absence> {
         let absent = |kind: AbsenceKind, message: String| Absence { kind, message };
         let (key, label) = (asked.key(), asked.label());
@@ -304,12 +304,12 @@ impl Book {
 }
 
 impl Asked<'_> {
-    /// Why a recording of these parts is stale.
+    /// Returns why a recording of these parts is stale.
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
         let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
         if changed.is_empty() {
-            return "stale: the test does something else than what was recorded; run it again".to_owned();
+            return "stale: the test has changed since it was recorded; run it again".to_owned();
         }
         let have = if changed.len() == 1 { "has" } else { "have" };
         format!("stale: {} {have} changed since it was recorded; run it again", listed(&changed))
@@ -322,20 +322,20 @@ impl Asked<'_> {
         self.suite.dialect.interpret(evidence);
     }
 
-    /// What was seen without an act, judged by the claims as they are now.
+    /// Returns what was seen without an act, judged by the claims as they are now.
     fn present(&self, seen: Remembered, secrets: &Secrets) -> RunResult {
         let Remembered { key, began_us, evidence, notes, .. } = seen;
         let judged = self.judged(&evidence, secrets, notes);
         RunResult { key: Some(key), began_us, origin: Origin::Present, ..judged }
     }
 
-    /// An attempt of which there is no evidence.
+    /// Returns an attempt of which there is no evidence.
     pub fn absent(&self, kind: AbsenceKind, message: impl Into<String>) -> RunResult {
         let absence = Some(Absence { kind, message: message.into() });
         RunResult { absence, ..RunResult::of(self.subject, self.repeat, kind.status()) }
     }
 
-    /// An attempt that left this evidence, masked and interpreted.
+    /// Returns an attempt that left this evidence, masked and interpreted.
     pub fn judged(&self, evidence: &Arc<Evidence>, secrets: &Secrets, mut notes: Vec<String>) -> RunResult {
         // What has become a secret since may be in one.
         notes.iter_mut().for_each(|note| *note = secrets.mask(note));
@@ -359,7 +359,7 @@ impl Asked<'_> {
     }
 }
 
-/// The first few of some names, as a sentence lists them.
+/// Returns the first few of some names, as a sentence lists them.
 fn listed(names: &[String]) -> String {
     const MAX_NAMES: usize = 4;
     let mut shown: Vec<String> = names.iter().take(MAX_NAMES).cloned().collect();

@@ -15,7 +15,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of the system, or the one that stands still at `SPECLENS_NOW` (RFC 3339).
+    /// Returns the clock of the system, or the one that stands still at `SPECLENS_NOW` (RFC 3339).
     pub fn from_environment() -> anyhow::Result<Clock> {
         match env::var_os(VARIABLE) {
             None => Ok(Clock::default()),
@@ -24,29 +24,29 @@ impl Clock {
         }
     }
 
-    /// A clock that stands still.
+    /// Returns a clock that stands still.
     pub fn fixed(text: &str) -> anyhow::Result<Clock> {
         let fixed = Timestamp::from_str(text)
             .with_context(|| format!("{VARIABLE} is `{text}`: write a time such as 2026-05-14T12:00:00Z"))?;
         Ok(Clock { fixed: Some(fixed) })
     }
 
-    /// The time, RFC 3339 in UTC.
+    /// Returns the time, RFC 3339 in UTC.
     pub fn now(self) -> String {
         self.timestamp().to_string()
     }
 
-    /// The time in whole seconds, as `2026-05-14T12:00:00Z`.
+    /// Returns the time in whole seconds, as `2026-05-14T12:00:00Z`.
     pub fn seconds(self) -> String {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
-    /// The date in UTC, as `2026-05-14`.
+    /// Returns the date in UTC, as `2026-05-14`.
     pub fn day(self) -> String {
         self.timestamp().strftime("%Y-%m-%d").to_string()
     }
 
-    /// What lies between the time of this machine and UTC, in seconds: positive east of Greenwich.
+    /// Returns what is between the time of this machine and UTC, in seconds: positive east of Greenwich.
     pub fn utc_offset_s(self) -> i32 {
         TimeZone::system().to_offset(self.timestamp()).seconds()
     }

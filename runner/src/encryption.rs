@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-/// The encryption of connections to addresses with this scheme: with certificates of the system, so those of a company count,
-/// too.
+/// Returns the encryption of connections to addresses with this scheme: with certificates of the system, so those of a
+/// company count, too.
 pub(crate) fn of(scheme: &str) -> Result<ClientConfig, String> {
     static OF_SYSTEM: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
     let builder = || {

@@ -1,5 +1,4 @@
-//! The events of a run while it goes on. One stream feeds every reporter, the language server and the
-//! progress bar.
+//! The events of a run while it continues. One stream feeds every reporter, the language server and the progress bar.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -30,7 +29,7 @@ pub enum Event {
     AttemptStarted {
         /// The case.
         case: usize,
-        /// Who acts.
+        /// The subject that acts.
         subject: Subject,
         /// Which repetition, from 0.
         repeat: u32,
@@ -44,7 +43,7 @@ pub enum Event {
     TurnStarted {
         /// The case.
         case: usize,
-        /// Who acts.
+        /// The subject that acts.
         subject: Subject,
         /// Which repetition, from 0.
         repeat: u32,
@@ -72,7 +71,7 @@ pub enum Event {
 /// What came of one attempt.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// Who acted.
+    /// The subject that acted.
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
@@ -99,7 +98,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// An attempt that came to this end and left nothing behind.
+    /// Returns an attempt that came to this end and left nothing behind.
     pub fn of(subject: &Subject, repeat: u32, status: Status) -> RunResult {
         RunResult {
             subject: subject.clone(),
@@ -145,19 +144,19 @@ pub struct Judges {
 }
 
 impl RunResult {
-    /// Returns whether the attempt was left out on purpose: that says nothing about the test.
+    /// Returns whether the attempt was omitted on purpose: that says nothing about the test.
     pub fn is_left_out(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind.is_by_choice())
     }
 
-    /// Returns whether it was left out because it could not have changed the answer of a gate.
+    /// Returns whether it was omitted because it could not have changed the answer of a gate.
     pub fn is_decided(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Decided)
     }
 }
 
 impl Figures {
-    /// The figures of what was observed.
+    /// Returns the figures of what was observed.
     pub fn of(evidence: &Evidence) -> Figures {
         Figures {
             duration_ms: evidence.duration_ms,
@@ -185,7 +184,7 @@ impl Judges {
     }
 }
 
-/// Evidence that is at hand, or on disk: that of a whole run may not fit into memory.
+/// Evidence that is available, or on disk: that of a whole run may not fit into memory.
 #[derive(Clone, Debug, Default)]
 pub enum Held {
     /// There is none.
@@ -211,7 +210,7 @@ pub struct OnDisk {
 }
 
 impl Held {
-    /// The evidence; `None` where there is none, or its recording is gone.
+    /// Returns the evidence; `None` where there is none, or its recording is gone.
     pub fn get(&self) -> Option<Arc<Evidence>> {
         match self {
             Held::Nowhere => None,
@@ -273,7 +272,7 @@ pub enum AbsenceKind {
 }
 
 impl AbsenceKind {
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => "timed-out",
@@ -299,12 +298,12 @@ impl AbsenceKind {
         }
     }
 
-    /// Every kind, in the order of the reference.
+    /// Returns every kind, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
         std::iter::successors(Some(AbsenceKind::Broke(RunErrorKind::TimedOut)), |kind| kind.next())
     }
 
-    /// Returns the kind behind this one in the list: the compiler asks for the place of a new one.
+    /// Returns the kind after this one in the list: the compiler asks for the place of a new one.
     fn next(self) -> Option<AbsenceKind> {
         Some(match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => AbsenceKind::Broke(RunErrorKind::Spawn),
@@ -334,64 +333,61 @@ impl AbsenceKind {
     pub fn docs(self) -> &'static str {
         match self {
             AbsenceKind::Broke(RunErrorKind::TimedOut) => {
-                "The command or the agent did not end in time, and was stopped. Raise the timeout of the suite."
+                "The command or the agent exceeded the time limit and was stopped. Raise the timeout of the suite."
             }
             AbsenceKind::Broke(RunErrorKind::Spawn) => {
-                "The command could not be started. The message has the reason of the system."
+                "The command could not be started. The message contains the system's reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Killed) => "Another program ended the command with a signal.",
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => {
-                "A template names a variable that has no value. Add the variable to `vars`."
-            }
+            AbsenceKind::Broke(RunErrorKind::Killed) => "A signal from another program ended the command.",
+            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "A template variable has no value. Add it to `vars`.",
             AbsenceKind::Broke(RunErrorKind::Workspace) => {
-                "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message has the reason."
+                "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message contains the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Setup) => {
                 "A `setup` command failed, so the test did not begin. The transcript has its output."
             }
             AbsenceKind::Broke(RunErrorKind::Program) => {
-                "The program that the suite is about was not found, so no model was asked. Install it, or correct `cli`."
+                "The program to test was not found, so no model was asked. Install it, or correct `cli`."
             }
             AbsenceKind::Broke(RunErrorKind::Help) => {
                 "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
             }
             AbsenceKind::Broke(RunErrorKind::Provider) => {
-                "The provider of the model could not be reached, or its answer could not be read. The message has the reason."
+                "The provider of the model is unreachable, or its response is invalid. The message contains the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Key) => {
                 "The provider of the model needs a key. Set the environment variable that the message names to a valid key."
             }
             AbsenceKind::Broke(RunErrorKind::RateLimit) => {
-                "The provider accepts no more requests for now. Wait, or lower `concurrency`."
+                "The provider reports a rate limit. Wait, or lower `concurrency`."
             }
             AbsenceKind::Broke(RunErrorKind::Script) => {
-                "The scripted model expected something else than what happened. Correct the script or the task."
+                "The scripted model expected a different result. Correct the script or the task."
             }
             AbsenceKind::Broke(RunErrorKind::Gateway) => {
                 "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
-                 The message has the address and the reason."
+                 The message contains the address and the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
             AbsenceKind::Broke(RunErrorKind::Unsupported) => {
-                "speclens cannot perform the action of this test. The message has the reason."
+                "speclens cannot perform the action of this test. The message contains the reason."
             }
             AbsenceKind::Broke(RunErrorKind::Defect) => {
                 "speclens itself failed, so there is no result. Report it with the message."
             }
             AbsenceKind::NoRecording => "There is no recording of this test to judge. Run it first.",
             AbsenceKind::Stale => {
-                "The recording is of another command, other variables or other files than the suite has now. Run the \
-                 test again."
+                "The command, its variables or its files have changed since the recording. Run the test again."
             }
             AbsenceKind::FailedFast => "The test did not run, because an earlier failure ended the run.",
             AbsenceKind::Decided => {
-                "The task was not repeated, because the threshold of its model is decided whatever comes of it. \
-                 `limits.stop_repeats: false` in `speclens.yaml` makes every repeat."
+                "The task was not repeated, because the result could no longer change whether the threshold of its \
+                 model is met. To run every repeat, set `limits.stop_repeats: false` in `speclens.yaml`."
             }
         }
     }
 
-    /// What an attempt without verdicts amounts to.
+    /// Returns what an attempt without verdicts amounts to.
     pub fn status(self) -> Status {
         match self {
             AbsenceKind::Broke(kind) => kind.status(),
@@ -400,7 +396,7 @@ impl AbsenceKind {
         }
     }
 
-    /// Returns whether the attempt was left out on purpose: that says nothing about the test.
+    /// Returns whether the attempt was omitted on purpose: that says nothing about the test.
     pub fn is_by_choice(self) -> bool {
         match self {
             AbsenceKind::FailedFast | AbsenceKind::Decided => true,

@@ -197,7 +197,7 @@ impl Performed {
 /// Returns why an action is not performed, as a sentence; `None` for one that is.
 pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
     let what = unsupported(dialect, action)?;
-    Some(format!("{what} is not supported yet: nothing was run, so nothing is known"))
+    Some(format!("{what} is not supported yet, so nothing was run"))
 }
 
 /// Runs the command of a test in the suite's directory.
@@ -242,7 +242,7 @@ fn not_begun(exit: Exit) -> Option<&'static str> {
 
 fn missing(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("missing template variables: {}; give them values under `vars`", names.join(", "))
+    format!("missing template variables: {}; add them to `vars`", names.join(", "))
 }
 
 impl Attempt {

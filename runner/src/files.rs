@@ -1,6 +1,6 @@
-//! The files below a suite's directory, as the pure parts may ask for them: bounded, cached until
-//! something changes, and never outside of the directory, but for the files of its workspace that a command
-//! names or that settings declare.
+//! The files below a suite's directory, as the pure parts may ask for them: bounded, cached until something changes,
+//! and never outside of the directory, except for the files of its workspace that a command names or that settings
+//! declare.
 
 mod declared;
 mod digests;
@@ -37,9 +37,9 @@ const LIST_LIMIT: usize = 10_000;
 
 /// The texts of open documents: what is in the editor counts, saved or not.
 pub trait Buffers: Send + Sync + std::fmt::Debug {
-    /// The text of a document, when it is open.
+    /// Returns the text of a document, when it is open.
     fn text(&self, path: &Path) -> Option<String>;
-    /// The open documents whose paths begin with a directory.
+    /// Returns the open documents whose paths begin with a directory.
     fn below(&self, directory: &Path) -> Vec<PathBuf>;
 }
 
@@ -51,7 +51,7 @@ pub struct DiskFiles {
     main: Option<String>,
     /// The folders that were opened, as far as there are any.
     folders: Vec<PathBuf>,
-    /// Whether what the suite names is read wherever it stands.
+    /// Whether what the suite names is read wherever it is.
     follows: bool,
     /// Whether the files that a main file names are checked along with it.
     with_parts: bool,
@@ -94,7 +94,7 @@ struct Cache {
 }
 
 impl DiskFiles {
-    /// The files below `root`, seen by the document that stands at `place` there.
+    /// Returns the files below `root`, seen by the document that is at `place` there.
     pub fn new(root: &Path, place: &str) -> DiskFiles {
         DiskFiles {
             root: root.to_owned(),
@@ -111,19 +111,19 @@ impl DiskFiles {
         }
     }
 
-    /// The same, seen by a document that a main file names.
+    /// Returns the same, seen by a document that a main file names.
     pub fn named_by(mut self, main: Option<String>) -> DiskFiles {
         self.main = main;
         self
     }
 
-    /// The same in a workspace of these folders: what a suite names may stand anywhere in them.
+    /// Returns the same in a workspace of these folders: what a suite names may be anywhere in them.
     pub fn within(mut self, folders: Vec<PathBuf>) -> DiskFiles {
         self.folders = folders;
         self
     }
 
-    /// The same in a workspace that reaches up to a directory.
+    /// Returns the same in a workspace that reaches up to a directory.
     pub fn in_workspace(mut self, top: &Path) -> DiskFiles {
         self.workspace = fs::canonicalize(top).ok();
         self
@@ -138,7 +138,7 @@ impl DiskFiles {
         }
     }
 
-    /// The entries of what is declared that stand for more files than are looked at.
+    /// Returns the entries of what is declared that stand for more files than are looked at.
     pub fn declared_beyond_limit(&self) -> Vec<String> {
         self.declared_seen().cut.clone()
     }
@@ -160,19 +160,19 @@ impl DiskFiles {
         seen
     }
 
-    /// The same for a trusted workspace: what a suite names is read wherever it is.
+    /// Returns the same for a trusted workspace: what a suite names is read wherever it is.
     pub fn following(mut self) -> DiskFiles {
         self.follows = true;
         self
     }
 
-    /// The same for a check of all files of a suite.
+    /// Returns the same for a check of all files of a suite.
     pub fn with_parts(mut self, with_parts: bool) -> DiskFiles {
         self.with_parts = with_parts;
         self
     }
 
-    /// The same with what open documents hold.
+    /// Returns the same with what open documents hold.
     pub fn over(mut self, buffers: Arc<dyn Buffers>) -> DiskFiles {
         self.buffers = Some(buffers);
         self
@@ -197,7 +197,7 @@ impl DiskFiles {
         self.cache().read.contains(path)
     }
 
-    /// The text of an open document.
+    /// Returns the text of an open document.
     fn buffer(&self, path: &str) -> Option<String> {
         self.buffers.as_ref()?.text(&lexical(&self.root.join(path)))
     }
@@ -208,7 +208,7 @@ impl DiskFiles {
         self.cache().real_root = None;
     }
 
-    /// Forgets what was seen, but for where the directory itself is: a command may have changed files in it.
+    /// Forgets what was seen, except for where the directory itself is: a command may have changed files in it.
     pub fn forget_content(&self) {
         let mut cache = self.cache();
         let (generation, declared, real_root) = (cache.generation + 1, cache.declared.take(), cache.real_root.take());
@@ -219,7 +219,7 @@ impl DiskFiles {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a table says about a path; where it says nothing, it is found out, while others may use the cache.
+    /// Returns what a table says about a path; where it says nothing, it is found out, while others may use the cache.
     fn known<T: Clone>(
         &self,
         table: impl Fn(&mut Cache) -> &mut HashMap<String, T>,
@@ -242,7 +242,7 @@ impl DiskFiles {
         found
     }
 
-    /// The root without symbolic links.
+    /// Returns the root without symbolic links.
     fn real_root(&self) -> Option<PathBuf> {
         let generation = {
             let cache = self.cache();
@@ -271,7 +271,7 @@ impl DiskFiles {
         cache.seen.insert(path);
     }
 
-    /// What stands in a directory, open documents included. `real` is its path on the disk.
+    /// Returns what is in a directory, open documents included. `real` is its path on the disk.
     fn entries(&self, directory: &str, real: &Path) -> Vec<(String, FileKind)> {
         let mut entries: Vec<_> = fs::read_dir(real)
             .into_iter()
@@ -316,7 +316,7 @@ impl DiskFiles {
         reach.iter().any(|near| real.starts_with(near))
     }
 
-    /// What stands at a path that the suite names, and where that is on the disk.
+    /// Returns what is at a path that the suite names, and where that is on the disk.
     fn locate(&self, path: &str) -> (Lead, PathBuf) {
         let place = lexical(&self.root.join(path));
         if self.root.as_os_str().is_empty() {
@@ -339,7 +339,7 @@ impl DiskFiles {
         })
     }
 
-    /// The real path of a directory of the suite or of its workspace, whoever asks.
+    /// Returns the real path of a directory of the suite or of its workspace, whoever asks.
     fn own_directory(&self, place: &Path) -> Option<PathBuf> {
         if self.root.as_os_str().is_empty() {
             return None;
@@ -350,7 +350,7 @@ impl DiskFiles {
         is_own.then_some(real)
     }
 
-    /// The real path; nothing for one that leads out of the directory.
+    /// Returns the real path; `None` for one that leads out of the directory.
     fn real(&self, path: &str) -> Option<PathBuf> {
         // A document that was never saved has no directory.
         if self.root.as_os_str().is_empty() {

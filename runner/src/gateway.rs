@@ -35,7 +35,7 @@ pub struct Gateway {
     script: Option<Script>,
 }
 
-/// What takes the place of the gateway.
+/// What replaces the gateway.
 #[derive(Clone, Debug)]
 struct Script {
     path: PathBuf,
@@ -93,7 +93,7 @@ impl Gateway {
         }
     }
 
-    /// The same, with a scripted gateway in its place. `name` is the path as people know it.
+    /// Returns the same, with a scripted gateway in its place. `name` is the path as people know it.
     pub fn with_script(self, path: PathBuf, name: String) -> Gateway {
         Gateway { script: Some(Script { path, name, playing: None }), ..self }
     }
@@ -118,12 +118,13 @@ impl Gateway {
         }))
     }
 
-    /// What plays the gateway.
+    /// Returns what plays the gateway.
     pub fn player(&self) -> Option<&Player> {
         Some(&*self.script.as_ref()?.playing.as_ref()?.player)
     }
 
-    /// The address at which another one is reached: what is asked of the gateway is asked of the script in its place.
+    /// Returns the address at which another one is reached: what is asked of the gateway is asked of the script in its
+    /// place.
     pub fn reached(&self, address: &str) -> String {
         let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
         match playing.filter(|playing| is_below(address, &playing.of)) {
@@ -132,7 +133,7 @@ impl Gateway {
         }
     }
 
-    /// The path at which a log is found: that of the gateway is the one that the script in its place writes.
+    /// Returns the path at which a log is found: that of the gateway is the one that the script in its place writes.
     pub fn reached_log(&self, path: &str) -> String {
         let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
         let parts = playing.and_then(|playing| playing.log_of.split_once("{date}"));
@@ -143,18 +144,18 @@ impl Gateway {
         }
     }
 
-    /// The address of a place at the gateway.
+    /// Returns the address of a place at the gateway.
     pub fn url(&self, path: &str) -> String {
         let separator = if path.starts_with('/') { "" } else { "/" };
         format!("{}{separator}{path}", self.base_url)
     }
 
-    /// The same without a name and a password in it.
+    /// Returns the same without a name and a password in it.
     pub fn shown_url(&self, path: &str) -> String {
         nameless(self.url(path))
     }
 
-    /// An address, or that of a place at the gateway, without a name and a password in it.
+    /// Returns an address, or that of a place at the gateway, without a name and a password in it.
     pub fn shown_address(&self, address: &Address) -> String {
         match address {
             Address::Gateway(path) => self.shown_url(path),
@@ -162,7 +163,7 @@ impl Gateway {
         }
     }
 
-    /// The path, as people know it, of the script that answers at an address in place of the gateway.
+    /// Returns the path, as people know it, of the script that answers at an address instead of the gateway.
     pub fn script_for(&self, address: &Address) -> Option<&str> {
         let script = self.script.as_ref()?;
         let is_there = match address {
@@ -172,12 +173,12 @@ impl Gateway {
         is_there.then_some(script.name.as_str())
     }
 
-    /// What authorizes a request. It is never shown, and never recorded.
+    /// Returns what authorizes a request. It is never shown, and never recorded.
     pub fn token(&self) -> Option<&str> {
         self.token.as_ref().map(|token| token.value.as_str())
     }
 
-    /// The variable or the key that it comes from.
+    /// Returns the variable or the key that it comes from.
     pub fn token_from(&self) -> Option<&'static str> {
         self.token.as_ref().map(|token| token.source)
     }
@@ -188,7 +189,7 @@ fn is_below(address: &str, base_url: &str) -> bool {
     address.strip_prefix(base_url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
 }
 
-/// An address without a name and a password in it.
+/// Returns an address without a name and a password in it.
 fn nameless(address: String) -> String {
     match Url::parse(&address) {
         Ok(mut url) => {

@@ -105,7 +105,7 @@ pub enum Unfinished {
 }
 
 impl Unfinished {
-    /// What happened.
+    /// Returns what happened.
     pub fn sentence(&self) -> String {
         match self {
             Unfinished::CutOff => "the answer of the model was cut off at the limit of tokens".to_owned(),

@@ -64,12 +64,12 @@ pub(crate) struct Cancelled;
 pub(crate) struct Seen {
     /// The observations, in the order of the needs. Those that a cancelled run did not come to are missing.
     pub observations: Vec<Observation>,
-    /// Whether the run was cancelled before all was observed.
+    /// Whether the run was cancelled before everything was observed.
     pub cancelled: bool,
 }
 
 impl View {
-    /// The view of the place where an action is, or was, performed.
+    /// Returns the view of the place where an action is, or was, performed.
     pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, inquiry: Inquiry) -> View {
         View {
             inquiry,
@@ -101,9 +101,9 @@ pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelle
     }
 }
 
-/// Observes the needs of a case. Commands may change what is observed behind them, so each of them runs when all that comes
-/// before it was observed, and before all that comes behind it; what is between two of them is observed at once. Judges
-/// are asked about what was seen, so each of them is asked behind all that, one after the other.
+/// Observes the needs of a case. Commands may change what is observed after them, so each of them runs when all that
+/// comes before it was observed, and before all that comes after it; what is between two of them is observed at once.
+/// Judges are asked about what was seen, so each of them is asked after all that, one after the other.
 pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
     let mut seen = Seen::default();
@@ -128,7 +128,7 @@ pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
     seen
 }
 
-/// The parts of what may be observed together: all that is seen, then each question to a judge.
+/// Returns the parts of what may be observed together: all that is seen, then each question to a judge.
 fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
     let (questions, seen): (Vec<Need>, Vec<Need>) =
         together.iter().cloned().partition(|need| matches!(need, Need::Scores(_)));
@@ -138,7 +138,7 @@ fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
 
 /// Observes several needs at the same time. One whose observer panics is answered with that.
 async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> {
-    let broken = || Answer::Nothing("observing it failed; this is a defect of speclens".to_owned());
+    let broken = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
     let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(broken())).collect();
     let mut observers = JoinSet::new();
     for (index, need) in needs.iter().enumerate() {
@@ -163,8 +163,8 @@ async fn looking<A: Send + 'static>(
         biased;
         () = view.cancel.cancelled() => Err(Cancelled),
         looked = tokio::task::spawn_blocking(look) => Ok(looked.map_err(|error| {
-            tracing::error!(%error, "looking at files failed");
-            Answer::Nothing("looking at the files failed; this is a defect of speclens".to_owned())
+            tracing::error!(%error, "observing files failed");
+            Answer::Nothing("observing the files failed; this is a bug in speclens".to_owned())
         })),
     }
 }

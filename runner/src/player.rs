@@ -1,5 +1,5 @@
-//! Plays scripted gateways: a server on this machine that does what a file says, in place of an OpenClaw gateway, its agents
-//! and the program `openclaw`.
+//! Plays scripted gateways: a server on this machine that does what a file says, instead of an OpenClaw gateway, its
+//! agents and the program `openclaw`.
 //!
 //! [`Player::start`] listens on a free port; dropping the player ends the server and every run that is under way.
 
@@ -55,7 +55,7 @@ pub struct GatewayScript {
 impl GatewayScript {
     /// Reads a scripted gateway. `name` is the path as people know it. The error is a sentence.
     pub fn open(path: &Path, name: &str) -> Result<GatewayScript, String> {
-        let wrong = |reason: String| format!("the scripted gateway {name} cannot be played: {reason}");
+        let wrong = |reason: String| format!("cannot play the scripted gateway {name}: {reason}");
         let help = "create it, or correct `clawspec.gateway` in `speclens.yaml`";
         let unread = |error: std::io::Error| wrong(format!("{error}; {help}"));
         let size = std::fs::metadata(path).map_err(unread)?.len();
@@ -79,7 +79,7 @@ pub struct Player {
 impl Player {
     /// Starts to play in the place of a gateway. `root` is the root of the workspace. The error is a sentence.
     pub async fn start(script: &GatewayScript, root: &Path, of: &Gateway, clock: Clock) -> Result<Player, String> {
-        let wrong = |reason: String| format!("the scripted gateway {} cannot be played: {reason}", script.name);
+        let wrong = |reason: String| format!("cannot play the scripted gateway {}: {reason}", script.name);
         let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
         let encryption = encryption::of("http").map_err(wrong)?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(encryption).no_proxy().build();
@@ -103,12 +103,12 @@ impl Player {
         Ok(Player { base_url, stage, _ends: cancel.drop_guard() })
     }
 
-    /// The address, without `/` at the end.
+    /// Returns the address, without `/` at the end.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The path of the log; `{date}` is the day in UTC. `None`: no log is written.
+    /// Returns the path of the log; `{date}` is the day in UTC. `None`: no log is written.
     pub fn log_pattern(&self) -> Option<String> {
         match self.stage.lines.form {
             LogForm::None => None,
@@ -168,7 +168,7 @@ impl Stage {
         }
     }
 
-    /// A new id for a run: the same for the same session key, and one of its own for each run without one.
+    /// Returns a new id for a run: the same for the same session key, and one of its own for each run without one.
     fn run_id(&self, session_key: Option<&str>) -> String {
         let seed = match session_key.filter(|key| !key.is_empty()) {
             Some(key) => key.to_owned(),
@@ -180,20 +180,20 @@ impl Stage {
         uuid(&format!("run {seed}"))
     }
 
-    /// Where spans are sent to.
+    /// Returns where spans are sent to.
     fn receiver(&self) -> Option<Receiver> {
         self.receiver.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// The log of a script that says nothing of it is that of the gateway, where it is in the workspace.
+/// The log of a script that does not name one is that of the gateway, where it is in the workspace.
 fn log_of(lines: &Lines, pattern: &str) -> String {
     let is_inside = !pattern.starts_with(MAIN_SEPARATOR) && files::inside(pattern).is_some();
     let usual = || if is_inside { pattern.replace("{date}", "{{today}}") } else { Log::PATH.to_owned() };
     lines.log.clone().unwrap_or_else(usual)
 }
 
-/// What time it is in a script: it goes on, even from a clock that stands still.
+/// What time it is in a script: it continues, even from a clock that stands still.
 #[derive(Clone, Copy, Debug)]
 struct Time {
     began: Timestamp,
@@ -214,18 +214,18 @@ impl Time {
         self.now().as_nanosecond()
     }
 
-    /// The day in UTC.
+    /// Returns the day in UTC.
     fn today(self) -> String {
         self.now().to_zoned(TimeZone::UTC).date().to_string()
     }
 
-    /// The moment in UTC, to the second.
+    /// Returns the moment in UTC, to the second.
     fn moment(self) -> String {
         self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 }
 
-/// An id in the form of a UUID that follows from a text.
+/// Returns an id in the form of a UUID that follows from a text.
 fn uuid(seed: &str) -> String {
     let digits = hex(&Sha256::digest(seed.as_bytes())[..16]);
     format!("{}-{}-4{}-8{}-{}", &digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..])

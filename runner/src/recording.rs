@@ -86,7 +86,7 @@ struct Seen {
 pub struct Label {
     /// The name of the case.
     pub case: String,
-    /// Who acted.
+    /// The subject that acted.
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
@@ -127,7 +127,7 @@ pub struct FoundFile {
 pub struct Recording {
     /// The version of the file.
     speclens_recording: u32,
-    /// The texts of the evidence that lie beside the file.
+    /// The texts of the evidence that are beside the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     texts: Vec<TextRef>,
     /// The key of what was done.
@@ -136,7 +136,7 @@ pub struct Recording {
     pub suite: String,
     /// The name of the case, secrets masked.
     pub case: String,
-    /// Who acted.
+    /// The subject that acted.
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
@@ -191,16 +191,16 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    /// The message for the person.
+    /// Returns the message for the person.
     pub fn sentence(&self) -> String {
         match self {
             Unusable::Missing => "no recording: run it first".to_owned(),
             Unusable::Damaged => "the recording is damaged: run it again".to_owned(),
-            Unusable::TextMissing => "a text that belongs to the recording is missing: run it again".to_owned(),
-            Unusable::TextChanged => "a text that belongs to the recording was changed: run it again".to_owned(),
+            Unusable::TextMissing => "a text of the recording is missing: run it again".to_owned(),
+            Unusable::TextChanged => "a text of the recording was changed: run it again".to_owned(),
             Unusable::OtherVersion => "another version of speclens made the recording: run it again".to_owned(),
             Unusable::TooLarge(bytes) => format!(
-                "the recording has {} MiB, more than `limits.recording_mib` allows: run it again, or raise the limit",
+                "the recording has {} MiB, which exceeds `limits.recording_mib`: run it again, or raise the limit",
                 bytes / 1024 / 1024
             ),
         }
@@ -222,7 +222,7 @@ impl Recordings {
         recordings
     }
 
-    /// The same, written on a machine. It is asked for when something is written or read.
+    /// Returns the same, written on a machine. It is asked for when something is written or read.
     pub fn on(mut self, machine: fn() -> Option<Machine>) -> Recordings {
         self.machine = machine;
         self
@@ -280,13 +280,13 @@ impl Recordings {
         self.seen().index.is_empty()
     }
 
-    /// The recording for a key and a label: of this very label; else of the same act under another label, such as a
-    /// test that was renamed; else of this label, but of another act.
+    /// Returns the recording for a key and a label: of this very label; else of the same act under another label, such
+    /// as a test that was renamed; else of this label, but of another act.
     pub fn find(&self, key: &str, label: &Label) -> Found {
         self.find_in(&self.place, key, label)
     }
 
-    /// The same for the suite at another place in the directory.
+    /// Returns the same for the suite at another place in the directory.
     pub fn find_in(&self, place: &str, key: &str, label: &Label) -> Found {
         let wanted = Name::of(key, place, label, 0);
         let seen = self.seen();
@@ -361,7 +361,7 @@ impl Recordings {
         text.check(bytes)
     }
 
-    /// Writes a recording in place of those of the same label. Where one of them is of an attempt that began later, that
+    /// Writes a recording instead of those of the same label. Where one of them is of an attempt that began later, that
     /// one stays, and `None` is returned.
     ///
     /// # Errors
@@ -401,7 +401,7 @@ impl Recordings {
         if !std::mem::replace(&mut self.seen().is_swept, true) {
             self.store.sweep();
         }
-        // Nobody removes the texts before the recording refers to them. Who waited in vain goes on: a text that was
+        // Nobody removes the texts before the recording refers to them. Who waited in vain continues: a text that was
         // written after the other process began to look is not removed.
         let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
         let mut written = HashSet::new();
@@ -430,7 +430,7 @@ struct Version {
     speclens_recording: u32,
 }
 
-/// The time, in microseconds of the Unix epoch.
+/// Returns the time, in microseconds of the Unix epoch.
 pub fn now_us() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)

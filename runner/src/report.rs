@@ -31,7 +31,7 @@ pub struct SourceText {
     pub path: String,
     /// Its text.
     pub document: Document,
-    /// What must not be shown, although it stands there.
+    /// What must not be shown, although it is there.
     pub secrets: Arc<Secrets>,
 }
 
@@ -45,7 +45,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// A path of the suite as reports name it.
+    /// Returns a path of the suite as reports name it.
     fn shown(&self, path: &str) -> String {
         let path = lexical(&self.directory.join(path));
         path.strip_prefix(&self.here).unwrap_or(&path).display().to_string()
@@ -83,7 +83,7 @@ pub struct SuiteReport {
 }
 
 impl SuiteReport {
-    /// The version of the program that the tasks are about, by the first attempt that knows it.
+    /// Returns the version of the program that the tasks are about, by the first attempt that knows it.
     fn version(&self) -> Option<String> {
         let asks = |case: &Case| match &case.action {
             Action::Agent(agent) => agent.surroundings.version_command.is_some(),
@@ -99,7 +99,7 @@ impl SuiteReport {
         self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)
     }
 
-    /// The problems of the settings, of the suite and of its parts, each with its text.
+    /// Returns the problems of the settings, of the suite and of its parts, each with its text.
     pub fn all_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
         let settings = self
             .settings
@@ -108,13 +108,13 @@ impl SuiteReport {
         settings.chain(self.own_problems())
     }
 
-    /// The problems of the suite and of its parts, each with its text.
+    /// Returns the problems of the suite and of its parts, each with its text.
     fn own_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
         let parts = self.parts.iter().flat_map(|part| part.problems.iter().map(|problem| (&part.source, problem)));
         self.problems.iter().map(|problem| (&self.source, problem)).chain(parts)
     }
 
-    /// Why it is refused, if it is.
+    /// Returns why it is refused, if it is.
     fn refusal(&self) -> Option<&'static str> {
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         if self.problems.iter().any(is_error) {
@@ -131,7 +131,7 @@ impl SuiteReport {
         self.source.secrets.mask(text)
     }
 
-    /// The suite in one word.
+    /// Returns the suite in one word.
     pub fn status(&self) -> Status {
         if self.is_refused() {
             return Status::Error;
@@ -143,21 +143,21 @@ impl SuiteReport {
         }
     }
 
-    /// How many tests there are. One in a file that is reported as well counts there.
+    /// Returns how many tests there are. One in a file that is reported as well counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
         let told: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));
         cases.filter(|(report, case)| case.file.is_none() || !told.contains(report.path_of(case).as_ref())).count()
     }
 
-    /// The name for headings: the author's, or the file's.
+    /// Returns the name for headings: the author's, or the file's.
     fn title(&self) -> String {
         self.suite.name.as_deref().map_or_else(|| self.source.path.clone(), |name| self.masked(name))
     }
 }
 
 impl SuiteReport {
-    /// The file that a case stands in.
+    /// Returns the file that a case is in.
     fn path_of<'r>(&'r self, case: &Case) -> Cow<'r, str> {
         match &case.file {
             Some(file) => Cow::Owned(self.root.shown(&file.path)),
@@ -165,7 +165,7 @@ impl SuiteReport {
         }
     }
 
-    /// The text that a case stands in: that of the suite, or of another file that the suite names.
+    /// Returns the text that a case is in: that of the suite, or of another file that the suite names.
     fn source_of<'r>(&'r self, case: &Case) -> Cow<'r, SourceText> {
         let Some(file) = &case.file else { return Cow::Borrowed(&self.source) };
         let path = self.path_of(case).into_owned();
@@ -186,7 +186,7 @@ impl SourceText {
         SourceText { path: file.path.clone(), document, secrets: Arc::clone(&self.secrets) }
     }
 
-    /// The text that another place of a problem stands in.
+    /// Returns the text that another place of a problem is in.
     fn source_of_related<'s>(&'s self, related: &Related) -> Cow<'s, SourceText> {
         match &related.file {
             Some(file) => Cow::Owned(self.of_other(file)),
@@ -194,7 +194,7 @@ impl SourceText {
         }
     }
 
-    /// A path that is written from the directory of the text, as reports name it.
+    /// Returns a path that is written from the directory of the text, as reports name it.
     fn beside(&self, path: &str) -> String {
         let mut steps: Vec<&str> = self.path.split('/').collect();
         steps.pop();
@@ -208,7 +208,7 @@ impl SourceText {
         steps.join("/")
     }
 
-    /// The bytes to point at for a node: its value, or its key where the value takes many lines.
+    /// Returns the bytes to point at for a node: its value, or its key where the value takes many lines.
     fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let range = self.document.range_of(pointer);
         let text = self.document.text();

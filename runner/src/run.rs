@@ -63,7 +63,7 @@ pub struct Job {
     pub secrets: Arc<Secrets>,
     /// What time it is.
     pub clock: Clock,
-    /// As many bytes of each output stream are kept.
+    /// Maximum number of bytes of each output stream that are kept.
     pub output_limit: usize,
     /// Who can be asked.
     pub models: Arc<Models>,
@@ -84,7 +84,7 @@ pub struct Options {
     pub observed_run: Option<String>,
     /// The cases to run, by their place in the suite; all when nothing is said.
     pub cases: Option<BTreeSet<usize>>,
-    /// How many attempts may be under way at once, instead of what the suite says.
+    /// Maximum number of attempts at the same time, instead of what the suite says.
     pub concurrency: Option<usize>,
     /// The ids of the models that act, instead of those that the suite names; those of the suite when empty.
     pub models: Vec<String>,
@@ -106,7 +106,7 @@ pub enum Mode {
     Live,
     /// What must hold before the act is observed and judged; nothing is started, and nothing recorded.
     Preconditions,
-    /// What targets have left is observed anew and judged; nothing is started, and nothing recorded.
+    /// What targets have left is observed again and judged; nothing is started, and nothing recorded.
     Present,
     /// The recordings are judged; nothing is performed.
     Recorded,
@@ -134,7 +134,7 @@ struct Run {
     cancel: CancellationToken,
     /// An attempt failed, and that is to be the end.
     stopped: AtomicBool,
-    /// How the models stand, where repeats stop.
+    /// How the models are, where repeats stop.
     standings: Option<Standings>,
     /// What the commands left running, where tests that follow may use it.
     background: Background,
@@ -232,7 +232,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     result
 }
 
-/// Starts the script that takes the place of the gateway, where one does and anything is asked of it.
+/// Starts the script that replaces the gateway, where one does and anything is asked of it.
 async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
     match (&job.gateway, mode) {
         (None, _) | (Some(_), Mode::Recorded) => (job, None),
@@ -260,13 +260,13 @@ pub fn planned(suite: &Suite, options: &Options) -> Vec<(Subject, usize)> {
     planned
 }
 
-/// The cases that are run, by their place in the suite.
+/// Returns the cases that are run, by their place in the suite.
 fn selected(suite: &Suite, options: &Options) -> Vec<usize> {
     let is_selected = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
     (0..suite.cases.len()).filter(is_selected).collect()
 }
 
-/// The attempts in the order of the file.
+/// Returns the attempts in the order of the file.
 fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
     let mut units = Vec::new();
     for &index in selected {
@@ -291,7 +291,7 @@ fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
 async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool) -> Vec<Arc<RunResult>> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     if run.standings.is_some() {
-        // Every task has as many attempts as any other when the rest is left out.
+        // Every task has as many attempts as any other when the rest is omitted.
         order.sort_by_key(|index| units[*index].repeat);
     }
     let next = Arc::new(Mutex::new(order.into_iter()));
@@ -322,7 +322,7 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
     while workers.join_next().await.is_some() {}
     // A worker that panicked leaves a hole: nothing was observed there.
     let hole = |unit: &Unit| {
-        let message = "the run ended before this was judged; this is a defect of speclens";
+        let message = "the run ended before this was judged; this is a bug in speclens";
         let case = &run.job.suite.cases[unit.case];
         Arc::new(run.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     };
@@ -340,7 +340,8 @@ impl Run {
     }
 }
 
-/// What the gates make of the tests that were chosen. Over some of the tests they say less than over all: they tell so.
+/// Returns what the gates make of the tests that were chosen. Over some of the tests they say less than over all: they
+/// tell so.
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     let outcomes: Vec<CaseOutcome<'_>> =
         cases.iter().map(|case| measured(case.status, case.runs.iter().map(Arc::as_ref))).collect();

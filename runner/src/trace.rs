@@ -1,4 +1,4 @@
-//! Where the traces of acts come from: what programs send while a run goes on, files, Opik.
+//! Where the traces of acts come from: what programs send while a run continues, files, Opik.
 
 mod files;
 mod opik;
@@ -77,7 +77,7 @@ impl TraceSettings {
     }
 }
 
-/// The back ends of traces of a workspace, open for the time of a run.
+/// The backends of traces of a workspace, open for the time of a run.
 #[derive(Debug, Default)]
 pub struct Traces {
     settings: TraceSettings,
@@ -85,7 +85,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Prepares the back ends. Nothing is opened before the first act is watched.
+    /// Prepares the backends. Nothing is opened before the first act is watched.
     pub fn new(settings: TraceSettings) -> Traces {
         Traces { settings, receiver: OnceLock::new() }
     }
@@ -135,8 +135,8 @@ pub struct TraceWatch {
 }
 
 impl TraceWatch {
-    /// Opens the back ends that are not open yet, and notes what they have of earlier acts. A back end that cannot be opened is told
-    /// when the trace is asked for.
+    /// Opens the backends that are not open yet, and notes what they have of earlier acts. A backend that cannot be
+    /// opened is told when the trace is asked for.
     pub fn begin(traces: Arc<Traces>) -> TraceWatch {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let receiver = traces.receiver();
@@ -186,8 +186,8 @@ impl TraceWatch {
         Clues { mark, logged: logged.to_vec(), run_id, session_key, agent, started_us, ended_us, padding_us }
     }
 
-    /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids that the gateway's log gives to
-    /// the run.
+    /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids that the gateway log
+    /// gives to the run.
     pub async fn collect(&self, identity: &Identity, logged: &[String]) -> Answer {
         let clues = self.clues(identity, logged);
         let settings = &self.traces.settings;
@@ -290,8 +290,8 @@ enum Source<'t> {
 }
 
 /// Why there is no trace.
-const NO_BACK_END: &str = "no back end of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
-                           `clawspec.traces` in `speclens.yaml`";
+const NO_BACK_END: &str = "no source of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
+    `clawspec.traces` in `speclens.yaml`";
 
 /// Two looks are at least so far apart.
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
@@ -325,8 +325,8 @@ fn now_us() -> i64 {
 /// Looks on a thread where that may take a while.
 async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + Send + 'static) -> Result<A, String> {
     tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "looking for a trace failed");
-        Err("looking for the trace failed; this is a defect of speclens".to_owned())
+        tracing::error!(%error, "reading a trace failed");
+        Err("reading the trace failed; this is a bug in speclens".to_owned())
     })
 }
 

@@ -80,6 +80,11 @@ impl Analyzer {
         self.epoch += 1;
     }
 
+    /// Returns how many times files changed.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// Analyses the document as it stands.
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
         let problems = self.problems(document, files, settings);
@@ -182,7 +187,7 @@ impl Analyzer {
         files: &dyn Files,
         count: impl FnOnce(),
     ) -> (usize, Arc<Findings>) {
-        let Some((start, block)) = own_block(document, item) else {
+        let Some((start, block)) = document.own_block(item) else {
             return (0, Arc::new(self.look_at(item, list, files)));
         };
         let look = || {
@@ -308,7 +313,7 @@ impl Analyzer {
         for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
             let at = list.index(index);
             let lower = || -> Vec<Arc<Case>> { context.cases(item, &at, files).into_iter().map(Arc::new).collect() };
-            let (extent, lowered) = match own_block(document, item) {
+            let (extent, lowered) = match document.own_block(item) {
                 None => (item.range(), lower()),
                 Some((start, block)) => {
                     let key = self.key(document, block).rotate_left(17) ^ context_key;
@@ -399,11 +404,6 @@ fn is_emptied(root: NodeRef<'_>, problem: &Problem, broken: &[usize]) -> bool {
             let extent = list.range().start..next.unwrap_or(usize::MAX);
             list.items().next().is_none() && broken.iter().any(|at| extent.contains(at))
         })
-}
-
-/// The block of an item that is alone in it.
-fn own_block<'d>(document: &'d Document, item: NodeRef<'d>) -> Option<(usize, &'d Arc<Block>)> {
-    document.block_of(item).filter(|(_, block)| block.item_count() == 1)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Applies cures: chosen ones, again and again, until nothing changes. `speclens check --fix` and the editor's
-//! *fix all* are this function.
+//! Applies fixes: chosen ones, again and again, until nothing changes. `speclens check --fix` and the editor's *fix
+//! all* are this function.
 //!
-//! A round takes every chosen cure that does not touch the text of another one; what was left out comes up
-//! again in the next round. No round may do harm: where the cures together would cost a mistake (two keys
-//! that get the same name), fewer are taken, and one that does harm alone is given up.
+//! A round takes every chosen fix that does not touch the text of another one; what was omitted comes up again in the
+//! next round. No round may do harm: where the fixes together would cost a mistake (two keys that get the same name),
+//! fewer are taken, and one that does harm alone is given up.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -18,21 +18,21 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity},
 };
 
-/// As often is the text looked at. Far more than cures that follow from each other need.
+/// As often is the text looked at. Far more than fixes that follow from each other need.
 const ROUNDS: usize = 256;
 
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Cured {
-    /// The text with the cures applied.
+    /// The text with the fixes applied.
     pub text: String,
-    /// The cures, in the order in which they were applied.
+    /// The fixes, in the order in which they were applied.
     pub applied: Vec<Applied>,
     /// What is wrong with the new text.
     pub left: Vec<Problem>,
 }
 
-/// A cure that was applied.
+/// A fix that was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     /// The kind of mistake.
@@ -48,12 +48,12 @@ pub struct Applied {
 pub enum Revealing {
     /// It is applied: the errors were there before.
     Allowed,
-    /// It is left out.
+    /// It is omitted.
     Refused,
 }
 
-/// Applies the chosen cures until none is left. `look` says what is wrong with a text, in the order of the
-/// text; `choose` picks the cure of a problem that is to be applied, if any.
+/// Applies the chosen fixes until none is left. `look` says what is wrong with a text, in the order of the text;
+/// `choose` picks the fix of a problem that is to be applied, if any.
 pub fn cure(
     document: &Document,
     look: &dyn Fn(&Document) -> Vec<Problem>,
@@ -113,7 +113,7 @@ pub fn cure(
     Cured { text, applied, left: problems }
 }
 
-/// The document after edits. After few of them, only what they touch is read again.
+/// Returns the document after edits. After few of them, only what they touch is read again.
 fn document_with(document: &Document, edits: &[Edit], new_text: &str) -> Document {
     /// More edits take longer than reading everything.
     const FEW: usize = 64;
@@ -152,8 +152,8 @@ fn brings_errors_to_light(
     errors(after, &place.after) > errors(before, &place.before)
 }
 
-/// The cures that can be applied together, with the index of their problem: none touches the text of one
-/// before it.
+/// Returns the fixes that can be applied together, with the index of their problem: none touches the text of one before
+/// it.
 pub fn batch<'p>(
     problems: &'p [Problem],
     choose: &dyn for<'q> Fn(&'q Problem) -> Option<&'q Fix>,
@@ -173,7 +173,7 @@ pub fn batch<'p>(
     })
 }
 
-/// A text after edits that do not overlap.
+/// Returns a text after edits that do not overlap.
 pub fn replaced(text: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
@@ -198,7 +198,7 @@ pub fn adapted(document: &Document, edits: &[Edit]) -> Vec<Edit> {
     edits.iter().map(adapt).collect()
 }
 
-/// How the line around a byte ends, or the first line where it has no end.
+/// Returns how the line around a byte ends, or the first line where it has no end.
 fn line_end(document: &Document, at: usize) -> &'static str {
     let text = document.text();
     let of = |line: usize| {
@@ -217,14 +217,14 @@ fn line_end(document: &Document, at: usize) -> &'static str {
 /// What was not looked at before a fix: its bytes before it, and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
-    /// Where it stands.
+    /// Where it is.
     pub before: Range<usize>,
-    /// Where it stands after the edits.
+    /// Where it is after the edits.
     pub after: Range<usize>,
 }
 
-/// What comes to light with a cure: below a key that was unknown, or in an assertion of a type that does not exist, nothing
-/// was ever looked at. Mistakes there are not the cure's.
+/// Returns what comes to light with a fix: below a key that was unknown, or in an assertion of a type that does not
+/// exist, nothing was ever looked at. Mistakes there are not the fix's.
 pub fn uncovered(document: &Document, problem: &Problem, edits: &[Edit]) -> Option<Uncovered> {
     let at = if problem.code == Code::UnknownKey {
         problem.at.clone()
@@ -249,7 +249,7 @@ pub fn uncovered(document: &Document, problem: &Problem, edits: &[Edit]) -> Opti
     Some(Uncovered { before, after: start..end.max(start) })
 }
 
-/// Whether a new text is worse: broken, or with more errors, but for those that only came to light.
+/// Whether a new text is worse: broken, or with more errors, except for those that only came to light.
 fn does_harm(before: &[Problem], after: &[Problem], uncovered: &[Uncovered]) -> bool {
     let broken = |problems: &[Problem]| problems.iter().filter(|problem| problem.code.is_about_reading()).count();
     let errors = |problems: &[Problem], place: fn(&Uncovered) -> &Range<usize>| {
@@ -267,7 +267,7 @@ fn fingerprint(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// What turns one text into another: few small edits, in order, none overlapping.
+/// Returns what turns one text into another: few small edits, in order, none overlapping.
 pub fn edits_between(before: &str, after: &str) -> Vec<Edit> {
     let diff = TextDiff::from_lines(before, after);
     let starts = |lines: &mut dyn Iterator<Item = &str>| -> Vec<usize> {
@@ -289,7 +289,7 @@ pub fn edits_between(before: &str, after: &str) -> Vec<Edit> {
     changed.collect()
 }
 
-/// A replacement without what stays at its two ends. A line end is never cut in two.
+/// Returns a replacement without what stays at its two ends. A line end is never cut in two.
 fn trimmed(old: &str, new: &str, at: usize) -> Edit {
     let common = |old: &mut dyn Iterator<Item = char>, new: &mut dyn Iterator<Item = char>| -> usize {
         old.zip(new)
@@ -310,7 +310,7 @@ fn trimmed(old: &str, new: &str, at: usize) -> Edit {
     Edit { range: at + head..at + head + old_kept.len(), text: new_kept.to_owned() }
 }
 
-/// The difference of two texts as tools read it; nothing where there is none.
+/// Returns the difference of two texts as tools read it; empty if there is none.
 pub fn unified(path: &str, before: &str, after: &str) -> String {
     TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(path, path).to_string()
 }
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn cures_follow_from_each_other() {
+    fn fixes_follow_from_each_other() {
         check(
             "aa: 1\n",
             &[("aa", "bb"), ("bb", "cc")],

@@ -25,7 +25,7 @@ pub enum Verb {
 pub struct Directive {
     /// What it asks for. `None` where its verb is unlike any.
     pub verb: Option<Verb>,
-    /// From its name to the end of what belongs to it; remarks behind it are not part of it.
+    /// From its name to the end of what belongs to it; remarks after it are not part of it.
     pub range: Range<usize>,
     /// The codes, or the kind.
     pub words: Vec<(String, Range<usize>)>,
@@ -38,18 +38,18 @@ pub struct Directive {
 pub enum Slip {
     /// Its name is misspelt.
     Name(Range<usize>),
-    /// The colon behind its name is missing.
+    /// The colon after its name is missing.
     Colon(Range<usize>),
     /// Its verb does not exist.
     Verb(Range<usize>),
-    /// The codes are not in parentheses, or the kind is not behind a `=`.
+    /// The codes are not in parentheses, or the kind is not after a `=`.
     Form(Range<usize>),
     /// It names nothing.
     Empty(Range<usize>),
 }
 
 impl Slip {
-    /// The bytes that are wrong.
+    /// Returns the bytes that are wrong.
     pub fn range(&self) -> &Range<usize> {
         match self {
             Slip::Name(range) | Slip::Colon(range) | Slip::Verb(range) | Slip::Form(range) | Slip::Empty(range) => {
@@ -63,7 +63,7 @@ impl Verb {
     /// Every one.
     pub const ALL: [Verb; 2] = [Verb::Allow, Verb::Dialect];
 
-    /// Its word.
+    /// Returns its word.
     pub fn as_str(self) -> &'static str {
         match self {
             Verb::Allow => "allow",
@@ -79,7 +79,7 @@ impl Verb {
         }
     }
 
-    /// The verb that a word means.
+    /// Returns the verb that a word means.
     fn meant_by(word: &str) -> Option<Verb> {
         let word = word.to_ascii_lowercase();
         // `disable-next-line`, `ignore_file`
@@ -100,9 +100,9 @@ impl Verb {
 }
 
 impl Directive {
-    /// Finds every `#` of a text behind which there is one, with what it says. Whether a comment begins there is for those
-    /// to know who know the tree.
-    pub(crate) fn all_in(text: &str) -> impl Iterator<Item = (usize, Directive)> {
+    /// Finds every `#` of a text after which there is one, with what it says. Whether a comment begins there is for
+    /// those to know who know the tree.
+    pub fn all_in(text: &str) -> impl Iterator<Item = (usize, Directive)> {
         let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
         let hashes = text.match_indices('#').map(|(at, _)| at).filter(move |&at| begins(at));
         hashes.filter_map(|at| {
@@ -111,7 +111,7 @@ impl Directive {
         })
     }
 
-    /// Reads a comment: what is behind its `#`, which is at a place of the text. `None` where it is meant for people.
+    /// Reads a comment: what is after its `#`, which is at a place of the text. `None` where it is meant for people.
     fn read(comment: &str, at: usize) -> Option<Directive> {
         let mut reader = Reader { text: comment, at: 0 };
         reader.skip_blanks();
@@ -150,7 +150,7 @@ impl Directive {
             Some(Verb::Dialect) => sign == Some('=') && words.iter().all(|(word, at)| word.len() == at.len()),
             None => true,
         };
-        // Words behind a verb that no sign joins to it may be a sentence.
+        // Words after a verb that no sign joins to it may be a sentence.
         let words = if sign.is_some() || takes_first() { words } else { Vec::new() };
         let end = match words.last() {
             _ if sign.is_some() => reader.at.max(verb_end),
@@ -175,7 +175,7 @@ impl Directive {
         Some(directive.moved(at))
     }
 
-    /// How it is written as speclens reads it. `None` where nothing says what it asks for.
+    /// Returns how it is written as speclens reads it. `None` where nothing says what it asks for.
     pub fn written(&self) -> Option<String> {
         let words: Vec<&str> = self.words.iter().map(|(word, _)| word.as_str()).collect();
         let first = words.first()?;
@@ -185,7 +185,7 @@ impl Directive {
         })
     }
 
-    /// The same at another place.
+    /// Returns the same at another place.
     pub(crate) fn moved(mut self, distance: usize) -> Directive {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
@@ -234,7 +234,7 @@ impl Reader<'_> {
         ['(', '=', ':'].into_iter().find(|sign| self.next_is(*sign))
     }
 
-    /// The words up to the closing parenthesis. Where there is none, those of a list.
+    /// Returns the words up to the closing parenthesis. Where there is none, those of a list.
     fn until_closed(&mut self) -> Vec<(String, Range<usize>)> {
         let Some(end) = self.rest().find(')') else { return self.listed(false) };
         let (start, end) = (self.at, self.at + end);
@@ -248,7 +248,7 @@ impl Reader<'_> {
         places.filter(|(word, _)| !word.is_empty()).collect()
     }
 
-    /// The words of a list without parentheses: each but the last with a comma behind it.
+    /// Returns the words of a list without parentheses: each but the last with a comma after it.
     fn listed(&mut self, is_one: bool) -> Vec<(String, Range<usize>)> {
         let mut words = Vec::new();
         loop {

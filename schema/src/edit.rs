@@ -38,18 +38,18 @@ pub(crate) fn rename_key(key: NodeRef<'_>, name: &str) -> Option<Vec<Edit>> {
     (!key.is_through_alias()).then(|| vec![Edit::new(key.own_range(), scalar(name))])
 }
 
-/// Puts other words in place of a value that is written on one line.
+/// Puts other words instead of a value that is written on one line.
 pub(crate) fn replace(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
     Some(vec![Edit::new(one_line(value)?, words)])
 }
 
-/// Puts a value in place of one that is written on one line, in the quotes that it needs.
+/// Puts a value instead of one that is written on one line, in the quotes that it needs.
 pub(crate) fn replace_text(value: NodeRef<'_>, text: &str) -> Option<Vec<Edit>> {
     replace(value, scalar(text))
 }
 
-/// Puts other words in place of a part of a text. `None` where the bytes of `range` are not the part, because the text is not
-/// written as it reads.
+/// Puts other words instead of a part of a text. `None` where the bytes of `range` are not the part, because the text
+/// is not written as it reads.
 pub(crate) fn replace_part(
     text: NodeRef<'_>,
     range: Range<usize>,
@@ -66,17 +66,17 @@ pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     can_change_value(value).then(|| vec![Edit::new(value.own_range(), quoted)])
 }
 
-/// Puts each of two values on one line in place of the other.
+/// Puts each of two values on one line instead of the other.
 pub(crate) fn swap(one: NodeRef<'_>, other: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(sorted([replace(one, words(other)?)?, replace(other, words(one)?)?].concat()))
 }
 
-/// The words of a value on one line, as they are written.
+/// Returns the words of a value on one line, as they are written.
 pub(crate) fn words(value: NodeRef<'_>) -> Option<String> {
     source(value, one_line(value)?)
 }
 
-/// The words of a value on one line, as they can be written in brackets: there a plain text ends at a comma.
+/// Returns the words of a value on one line, as they can be written in brackets: there a plain text ends at a comma.
 pub(crate) fn words_in_brackets(value: NodeRef<'_>) -> Option<String> {
     let words = words(value)?;
     Some(match value.text() {
@@ -85,7 +85,7 @@ pub(crate) fn words_in_brackets(value: NodeRef<'_>) -> Option<String> {
     })
 }
 
-/// The bytes of a value that is written on one line, where they are its own.
+/// Returns the bytes of a value that is written on one line, where they are its own.
 pub(crate) fn one_line(value: NodeRef<'_>) -> Option<Range<usize>> {
     let range = value.own_range();
     (!range.is_empty() && is_on_one_line(value, &range) && can_change_value(value)).then_some(range)
@@ -137,7 +137,7 @@ fn can_change_value(value: NodeRef<'_>) -> bool {
     is_own(value) && value.alias().is_none()
 }
 
-/// Whether the bytes of a collection are its own, and nobody else's.
+/// Whether the bytes of a collection are its own, and no one else's.
 fn can_change(collection: NodeRef<'_>) -> bool {
     !collection.is_through_alias() && !is_marked(collection)
 }
@@ -151,19 +151,20 @@ fn source(node: NodeRef<'_>, range: Range<usize>) -> Option<String> {
     node.document().text().get_byte_slice(range).map(String::from)
 }
 
-/// Where the line of a byte begins.
+/// Returns where the line of a byte begins.
 fn line_start(node: NodeRef<'_>, at: usize) -> usize {
     let text = node.document().text();
     text.line_to_byte(text.byte_to_line(at))
 }
 
-/// The text between the beginning of a line and a byte of it, without a byte order mark.
+/// Returns the text between the beginning of a line and a byte of it, without a byte order mark.
 fn margin(node: NodeRef<'_>, at: usize) -> Option<String> {
     let before = source(node, line_start(node, at)..at)?;
     Some(before.trim_start_matches('\u{feff}').to_owned())
 }
 
-/// Where the last thing of a node ends. What a reader counts to a block may reach over blank lines and comments.
+/// Returns where the last thing of a node ends. What a reader counts to a block may reach over blank lines and
+/// comments.
 fn end_of(node: NodeRef<'_>) -> usize {
     if node.alias().is_some() {
         return node.range().end;
@@ -183,7 +184,7 @@ fn end_of(node: NodeRef<'_>) -> usize {
     own.start + written.trim_end().len()
 }
 
-/// The edits in the order of the text.
+/// Returns the edits in the order of the text.
 fn sorted(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| edit.range.start);
     edits

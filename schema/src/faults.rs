@@ -38,7 +38,7 @@ pub(crate) fn problem(fault: &Fault) -> Problem {
     match (&fault.rewrite, fault.advice) {
         (Some(rewrite), _) => problem.with_fix(fix(rewrite)),
         (None, Some(Advice::BeginBelow)) => problem.with_help("begin the text on the line below"),
-        (None, Some(Advice::QuoteAllLines)) => problem.with_help("put all of the text in quotes"),
+        (None, Some(Advice::QuoteAllLines)) => problem.with_help("put the whole string in quotes"),
         (None, None) => match help(&fault.kind) {
             Some(help) => problem.with_help(help),
             None => problem,
@@ -61,11 +61,11 @@ fn code(class: FaultClass) -> Code {
 pub fn message(kind: &FaultKind) -> String {
     let fixed = match kind {
         FaultKind::FileTooLarge => return format!("the file is larger than {} MB and is not read", MAX_BYTES >> 20),
-        FaultKind::NestedTooDeep => return format!("nested deeper than {MAX_NESTING} levels, and not read"),
+        FaultKind::NestedTooDeep => return format!("nested more than {MAX_NESTING} levels deep, so it is not read"),
         FaultKind::UnknownAlias { name, .. } => return format!("unknown alias `*{name}`"),
         FaultKind::DuplicateKey { key, .. } => return format!("duplicate key `{key}`"),
         FaultKind::ExpectedSeparator { close } => return format!("expected `,` or `{close}`"),
-        FaultKind::MissingColon(word) => return format!("missing colon behind `{word}`"),
+        FaultKind::MissingColon(word) => return format!("missing colon after `{word}`"),
         FaultKind::KeyHasValue(key) => return format!("`{key}` already has a value"),
         FaultKind::ForeignBlank { other, place } => return foreign_blank(*other, *place),
         FaultKind::Misindented { indent, column, neighbour } => {
@@ -74,69 +74,74 @@ pub fn message(kind: &FaultKind) -> String {
                 None => "its neighbours".to_owned(),
             };
             let spaces = if *indent == 1 { "space" } else { "spaces" };
-            return format!("this line is indented by {indent} {spaces}, and {others} by {column}");
+            return format!("this line is indented by {indent} {spaces}, but {others} by {column}");
         }
-        FaultKind::TooFarLeft(key) => return format!("`{key}` is too far left to belong to the item above"),
+        FaultKind::TooFarLeft(key) => return format!("`{key}` is not indented enough to belong to the item above"),
         FaultKind::Unclosed(close) => return format!("missing closing `{close}`"),
-        FaultKind::TextBehindQuote(quote) => return format!("text behind the closing `{quote}`"),
+        FaultKind::TextBehindQuote(quote) => return format!("unexpected text after the closing `{quote}`"),
         FaultKind::TextBehindBrackets { open } => {
             let what = if *open == '[' { "a list" } else { "a mapping" };
-            return format!("`{open}` begins {what}, and text follows behind its end");
+            return format!("`{open}` begins {what}, but text follows its end");
         }
-        FaultKind::InvalidEscape(escape) => return format!("`{escape}` is not a valid escape between double quotes"),
-        FaultKind::BlockTextSign(sign) => return format!("behind `{sign}` a text begins on the next line"),
-        FaultKind::ReservedSign(sign) => return format!("a text without quotes cannot begin with {sign:?}"),
-        FaultKind::NestedTooDeepToRecover => "nested too deep to be read while it is broken",
-        FaultKind::TooDamaged => "too damaged to be read further",
+        FaultKind::InvalidEscape(escape) => return format!("`{escape}` is not a valid escape in double quotes"),
+        FaultKind::BlockTextSign(sign) => {
+            return format!("the text of a block scalar begins on the line after `{sign}`");
+        }
+        FaultKind::ReservedSign('`') => "an unquoted string cannot begin with a backtick",
+        FaultKind::ReservedSign(sign) => return format!("an unquoted string cannot begin with `{sign}`"),
+        FaultKind::NestedTooDeepToRecover => "nested too deeply to recover from a syntax error",
+        FaultKind::TooDamaged => "too many syntax errors, so the rest is not read",
         FaultKind::Defect => {
-            "this part could not be read: that is a defect of speclens, please report it; writing the lines in another way \
-             may help until it is mended"
+            "this part could not be read because of a bug in speclens; please report it, and try to write the lines \
+             differently"
         }
-        FaultKind::SecondDocument => "a second document begins here, and is not read",
-        FaultKind::DocumentEnd => "`...` ends the document, and what is below it is not read",
+        FaultKind::SecondDocument => "a second document begins here and is not read",
+        FaultKind::DocumentEnd => "`...` ends the document, so the lines below it are not read",
         FaultKind::BehindDocument => "the document ends above this line",
         FaultKind::MergeConflict => "unresolved merge conflict, from here to `>>>>>>>`",
         FaultKind::Nul => "NUL byte in the text",
         FaultKind::ExpectedEntry => "expected `key: value`",
         FaultKind::ExpectedItem => "expected a list item",
         FaultKind::ExpectedValue => "expected a value",
-        FaultKind::MisplacedKey => "a key cannot be here",
-        FaultKind::MisplacedComplexKey => "`? ` begins a key, and a key cannot be here",
-        FaultKind::MisplacedItem => "a list item cannot be here",
-        FaultKind::MisalignedDash => "this dash is not in line with those of the list's other items",
+        FaultKind::MisplacedKey => "unexpected key",
+        FaultKind::MisplacedComplexKey => "`? ` begins a key, which is not allowed here",
+        FaultKind::MisplacedItem => "unexpected list item",
+        FaultKind::MisalignedDash => "this dash is not aligned with the other items of the list",
         FaultKind::OutsideKeys => "this line does not belong to any key",
         FaultKind::MissingKey => "missing key before the colon",
-        FaultKind::MissingSpaceBehindColon => "missing space behind the colon",
-        FaultKind::NoBreakSpaceBehindColon => "no-break space behind the colon",
-        FaultKind::MissingSpaceBehindDash => "missing space behind the dash",
+        FaultKind::MissingSpaceBehindColon => "missing space after the colon",
+        FaultKind::NoBreakSpaceBehindColon => "no-break space after the colon",
+        FaultKind::MissingSpaceBehindDash => "missing space after the dash",
         FaultKind::MissingSpaceBeforeComment => "missing space before `#`",
         FaultKind::MissingDash => "missing dash before this list item",
-        FaultKind::QuotesReachInto => "a quoted string that begins above reaches into this line",
-        FaultKind::BracketsReachInto => "a value in brackets that begins above reaches into this line",
+        FaultKind::QuotesReachInto => "a quoted string from above is still open on this line",
+        FaultKind::BracketsReachInto => "a bracket from above is still open on this line",
         FaultKind::Tab => "tab in the indentation",
-        FaultKind::NotDeepEnough => "this line is not indented deep enough",
+        FaultKind::NotDeepEnough => "this line is not indented enough",
         FaultKind::UnclosedBrackets => "missing closing bracket or brace",
-        FaultKind::MismatchedBracket => "this bracket does not close the one before it",
+        FaultKind::MismatchedBracket => "this bracket does not match the opening one",
         FaultKind::UnclosedQuotes => "missing closing quote",
-        FaultKind::TextBehindQuotes => "text behind the closing quote",
-        FaultKind::QuoteWithinText => "this `'` ends the text",
-        FaultKind::InvalidEscapes => "not a valid escape between double quotes",
-        FaultKind::ColonWithoutQuotes => "a text that holds `: ` needs quotes",
-        FaultKind::HashWithoutQuotes => "a text that holds ` #` needs quotes",
-        FaultKind::TemplateWithoutQuotes => "a text that begins with `{{` needs quotes",
-        FaultKind::TemplateInBrackets => "between brackets a text that holds `{{` needs quotes",
+        FaultKind::TextBehindQuotes => "unexpected text after the closing quote",
+        FaultKind::QuoteWithinText => "this `'` ends the string",
+        FaultKind::InvalidEscapes => "not a valid escape in double quotes",
+        FaultKind::ColonWithoutQuotes => "a string that contains `: ` needs quotes",
+        FaultKind::HashWithoutQuotes => "a string that contains ` #` needs quotes",
+        FaultKind::TemplateWithoutQuotes => "a string that begins with `{{` needs quotes",
+        FaultKind::TemplateInBrackets => "in brackets, a string that contains `{{` needs quotes",
         FaultKind::AliasSign => "`*` begins the name of an alias",
         FaultKind::AnchorSign => "`&` begins the name of an anchor",
         FaultKind::KeySign => "`? ` begins a key",
         FaultKind::ListOnKeyLine => "a list cannot begin on the line of its key",
-        FaultKind::CommentInText => "a comment ends the text above it",
+        FaultKind::CommentInText => "a comment ends the string above it",
         FaultKind::MissingAnchorName => "`&` or `*` without a name",
-        FaultKind::InvalidTag => "`!` begins a tag, and this is not a valid one",
-        FaultKind::DashBeforeBracket => "a text cannot begin with `-` and a bracket",
-        FaultKind::BlockTextHeader => "a block text begins on the line below `|` or `>`",
+        FaultKind::InvalidTag => "`!` begins a tag, but this is not a valid tag",
+        FaultKind::DashBeforeBracket => "an unquoted string cannot begin with `-` and a bracket",
+        FaultKind::BlockTextHeader => "the text of a block scalar begins on the line below `|` or `>`",
         FaultKind::ForbiddenCharacter => "a character that YAML does not allow here",
-        FaultKind::InvalidDirective => "`%` at the margin begins a directive, and this is not a valid one",
-        FaultKind::NotYaml => "this is not valid YAML",
+        FaultKind::InvalidDirective => {
+            "`%` at the start of a line begins a directive, but this is not a valid directive"
+        }
+        FaultKind::NotYaml => "not valid YAML",
     };
     fixed.to_owned()
 }
@@ -155,36 +160,36 @@ fn foreign_blank(other: Option<char>, place: BlankPlace) -> String {
         BlankPlace::BehindColon => "colon",
     };
     match other {
-        None => format!("no-break space behind the {mark}"),
-        Some(letter) => format!("U+{:04X}, which looks like a space, behind the {mark}", u32::from(letter)),
+        None => format!("no-break space after the {mark}"),
+        Some(letter) => format!("U+{:04X}, which looks like a space, after the {mark}", u32::from(letter)),
     }
 }
 
 /// Returns what to write instead where no rewriting of the line is known. `None` where the message says it.
 fn help(kind: &FaultKind) -> Option<String> {
-    const QUOTE: &str = "put the text in quotes";
+    const QUOTE: &str = "put the string in quotes";
     let fixed = match kind {
         FaultKind::MissingColon(word) => return Some(format!("write `{word}:`")),
         FaultKind::FileTooLarge => "split it",
         FaultKind::NestedTooDeep => "flatten it",
-        FaultKind::SecondDocument => "put it in a file of its own",
+        FaultKind::SecondDocument => "move it to a separate file",
         FaultKind::DocumentEnd => "remove this line",
         FaultKind::BehindDocument => "indent the line like its neighbours, or remove it",
-        FaultKind::MergeConflict => "keep one of the two versions, and remove the lines with the marks",
+        FaultKind::MergeConflict => "keep one of the two versions, and remove the conflict markers",
         FaultKind::Nul => "save the file as UTF-8 text",
         FaultKind::DuplicateKey { .. } => "remove one of the two",
         FaultKind::ExpectedItem => "begin it with `- `, or indent it",
-        FaultKind::MisplacedKey => "put a text with a colon in quotes, or begin a new line for the key",
+        FaultKind::MisplacedKey => "put a string with a colon in quotes, or move the key to a new line",
         FaultKind::MisplacedItem => "begin the list on the line below its key",
         FaultKind::OutsideKeys => "indent it, or remove it",
         FaultKind::MissingKey => "write the key, or remove the colon",
         FaultKind::KeyHasValue(_) => "indent this line less, or remove the value",
         FaultKind::QuotesReachInto | FaultKind::BracketsReachInto => {
-            "close it above, or indent this line deeper than its key"
+            "close it above, or indent this line more than its key"
         }
         FaultKind::Tab => "indent with spaces",
-        FaultKind::NotDeepEnough => "indent it deeper than the key above it",
-        FaultKind::TextBehindQuotes => "put all of it in quotes",
+        FaultKind::NotDeepEnough => "indent it more than the key above it",
+        FaultKind::TextBehindQuotes => "put the whole value in quotes",
         FaultKind::InvalidEscapes => "write `\\\\` for a backslash, or use single quotes",
         FaultKind::CommentInText => "move the comment",
         FaultKind::InvalidDirective => "remove the line",
@@ -270,7 +275,7 @@ fn duplicate_key(mapping: &Pointer, key: &str, range: Range<usize>, first: Range
     let at = mapping.key(key);
     Problem::new(Code::DuplicateKey, at.clone(), range, format!("duplicate key `{key}`"))
         .with_help("remove one of the two")
-        .with_related("first written here", at, first)
+        .with_related("first defined here", at, first)
 }
 
 #[cfg(test)]
@@ -301,19 +306,19 @@ mod tests {
         check(
             "  - intent: Show this: the history",
             expect![[r#"
-                a text that holds `: ` needs quotes <- :
+                a string that contains `: ` needs quotes <- :
                   - intent: "Show this: the history""#]],
         );
         check(
             "a: \"b\": c # d",
             expect![[r#"
-                text behind the closing `"` <- : c # d
+                unexpected text after the closing `"` <- : c # d
                 a: '"b": c # d'"#]],
         );
         check(
             "command: {{bin}} run --id 1 # the usual",
             expect![[r#"
-                a text that begins with `{{` needs quotes <- {{bin}} run --id 1
+                a string that begins with `{{` needs quotes <- {{bin}} run --id 1
                 command: "{{bin}} run --id 1" # the usual"#]],
         );
         check(
@@ -325,13 +330,13 @@ mod tests {
         check(
             "pattern: [a-z]+$ matches",
             expect![[r#"
-                `[` begins a list, and text follows behind its end <- [a-z]+$ matches
+                `[` begins a list, but text follows its end <- [a-z]+$ matches
                 pattern: "[a-z]+$ matches""#]],
         );
         check(
             "key: @ada says \"hi\"",
             expect![[r#"
-                a text without quotes cannot begin with '@' <- @ada says "hi"
+                an unquoted string cannot begin with `@` <- @ada says "hi"
                 key: '@ada says "hi"'"#]],
         );
     }
@@ -341,19 +346,19 @@ mod tests {
         check(
             "- {type: file_present, path: out/{{today}}.md}",
             expect![[r#"
-                between brackets a text that holds `{{` needs quotes <- out/{{today}}.md
+                in brackets, a string that contains `{{` needs quotes <- out/{{today}}.md
                 - {type: file_present, path: "out/{{today}}.md"}"#]],
         );
         check(
             r#"- {intent: Show this: the history, run: "a\d", id: b}"#,
             expect![[r#"
-            a text that holds `: ` needs quotes <- Show this: the history
+            a string that contains `: ` needs quotes <- Show this: the history
             - {intent: "Show this: the history", run: 'a\d', id: b}"#]],
         );
         check(
             "paths: [a-{{today}}-{{run_id}}.md, 'b, {{c}}', {{d}}/e ]",
             expect![[r#"
-                between brackets a text that holds `{{` needs quotes <- a-{{today}}-{{run_id}}.md
+                in brackets, a string that contains `{{` needs quotes <- a-{{today}}-{{run_id}}.md
                 paths: ["a-{{today}}-{{run_id}}.md", 'b, {{c}}', "{{d}}/e" ]"#]],
         );
     }
@@ -363,19 +368,19 @@ mod tests {
         check(
             r#"pattern: "^\d+$""#,
             expect![[r#"
-                `\d` is not a valid escape between double quotes <- \d
+                `\d` is not a valid escape in double quotes <- \d
                 pattern: '^\d+$'"#]],
         );
         check(
             r#"pattern: "\bit's \d+\b""#,
             expect![[r#"
-                `\d` is not a valid escape between double quotes <- \d
+                `\d` is not a valid escape in double quotes <- \d
                 perhaps pattern: "\bit's \\d+\b""#]],
         );
         check(
             r#"path: "C:\Users""#,
             expect![[r#"
-                `\U` is not a valid escape between double quotes <- \U
+                `\U` is not a valid escape in double quotes <- \U
                 path: 'C:\Users'"#]],
         );
     }
@@ -385,7 +390,7 @@ mod tests {
         check(
             "a: 'it's fine'",
             expect![[r#"
-                this `'` ends the text <- '
+                this `'` ends the string <- '
                 a: "it's fine""#]],
         );
         check(
@@ -398,7 +403,7 @@ mod tests {
         check(
             "a: [b: c: d]",
             expect![[r#"
-                a text that holds `: ` needs quotes <- c: d
+                a string that contains `: ` needs quotes <- c: d
                 a: [b: "c: d"]"#]],
         );
     }
@@ -408,7 +413,7 @@ mod tests {
         check(
             "- {name: a, vars:{a: b}, tags:[x, 'y']}",
             expect![[r#"
-                missing space behind the colon <- :
+                missing space after the colon <- :
                 - {name: a, vars: {a: b}, tags: [x, 'y']}"#]],
         );
     }

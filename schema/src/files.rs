@@ -19,25 +19,24 @@ use crate::suite::Inputs;
 /// A view of the files below a suite's directory, as one document of the suite sees them. Every path is
 /// relative to that directory and uses `/`.
 ///
-/// The directory is that of the main file; for ClawSpec the root of the workspace, where its `clawspec.yaml`
-/// stands.
+/// The directory is that of the main file; for ClawSpec the root of the workspace, where its `clawspec.yaml` is.
 pub trait Files: Send + Sync {
-    /// The suite's directory, for messages.
+    /// Returns the suite's directory, for messages.
     fn root(&self) -> &Path;
-    /// What stands at a path, symbolic links followed.
+    /// Returns what is at a path, symbolic links followed.
     fn kind(&self, path: &str) -> Option<FileKind>;
-    /// The content of a file, or why it cannot be read.
+    /// Returns the content of a file, or why it cannot be read.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String>;
     /// When a file was changed last, in UTC. `None` where that is not known.
     fn changed(&self, _path: &str) -> Option<String> {
         None
     }
-    /// The digest of the content of a file.
+    /// Returns the digest of the content of a file.
     fn digest(&self, path: &str) -> Option<String> {
         self.read(path).ok().map(|content| digest(&content))
     }
-    /// The digest of a file outside the directory, at an absolute path or one that begins with `..`. `None` where there is
-    /// none, or where it is outside the workspace: what is there is not ours to read.
+    /// Returns the digest of a file outside the directory, at an absolute path or one that begins with `..`. `None`
+    /// where there is none, or where it is outside the workspace: what is there is not ours to read.
     fn digest_beyond(&self, _path: &str) -> Option<String> {
         None
     }
@@ -58,33 +57,34 @@ pub trait Files: Send + Sync {
         }
         found
     }
-    /// The files that settings declare as inputs of every command and task, by their paths from here.
+    /// Returns the files that settings declare as inputs of every command and task, by their paths from here.
     fn declared(&self) -> Inputs {
         Inputs::new()
     }
-    /// The patterns of ClawSpec's scenario contracts that the environment names in place of those of the settings.
+    /// Returns the patterns of ClawSpec's scenario contracts that the environment names instead of those of the
+    /// settings.
     fn scenario_patterns(&self) -> Option<Vec<String>> {
         None
     }
-    /// The names in a directory, sorted.
+    /// Returns the names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
-    /// What stands at a path that the suite names outright: it may also lie out of the directory, behind `..` or a
+    /// Returns what is at a path that the suite names outright: it may also are out of the directory, after `..` or a
     /// symbolic link, as far as the workspace reaches.
     fn named(&self, path: &str) -> Lead {
         let found = |kind| Lead::Found { kind, path: path.to_owned(), is_far: false };
         self.kind(path).map_or(Lead::Nothing, found)
     }
-    /// The content of such a file, or why it cannot be read.
+    /// Returns the content of such a file, or why it cannot be read.
     fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
         self.read(path)
     }
-    /// The names in such a directory, sorted.
+    /// Returns the names in such a directory, sorted.
     fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
         self.list(directory)
     }
-    /// The path of the document itself; empty for one that is not saved.
+    /// Returns the path of the document itself; empty for one that is not saved.
     fn place(&self) -> &str;
-    /// The main file that names the document, where the document is only a part of a suite.
+    /// Returns the main file that names the document, where the document is only a part of a suite.
     fn main(&self) -> Option<&str>;
 
     /// Whether the files that a main file names are checked along with it, so each has its own problems.
@@ -92,15 +92,15 @@ pub trait Files: Send + Sync {
         false
     }
 
-    /// The files that a pattern matches: `*`, `?` and `[...]` within a name, `**` for any number of
+    /// Returns the files that a pattern matches: `*`, `?` and `[...]` within a name, `**` for any number of
     /// directories. Names that begin with a dot are matched only by patterns that say so.
     ///
-    /// A directory is entered through a symbolic link only when it lies below the place where the search began, and
-    /// never within itself.
+    /// A directory is entered through a symbolic link only when it is below the place where the search began, and never
+    /// within itself.
     fn glob(&self, pattern: &str) -> Matches {
         glob::glob(&|directory| self.list(directory), &|path| real(self.named(path)), pattern)
     }
-    /// The same for a pattern that the suite names outright: it may begin with `..`.
+    /// Returns the same for a pattern that the suite names outright: it may begin with `..`.
     fn glob_named(&self, pattern: &str) -> Matches {
         glob::glob(&|directory| self.list_named(directory), &|path| real(self.named(path)), pattern)
     }
@@ -111,12 +111,12 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     glob::matches(pattern, path)
 }
 
-/// The first 16 digits of the SHA-256 of a content.
+/// Returns the first 16 digits of the SHA-256 of a content.
 pub fn digest(content: &[u8]) -> String {
     short(&Sha256::digest(content))
 }
 
-/// The first 16 digits of a digest.
+/// Returns the first 16 digits of a digest.
 pub fn short(digest: &[u8]) -> String {
     const BYTES: usize = 8;
     digest.iter().take(BYTES).fold(String::with_capacity(BYTES * 2), |mut digits, byte| {
@@ -125,7 +125,7 @@ pub fn short(digest: &[u8]) -> String {
     })
 }
 
-/// A relative path without `.` and `..`, when it stays inside the directory that it starts from.
+/// Returns a relative path without `.` and `..`, when it stays inside the directory that it starts from.
 pub fn inside(path: &str) -> Option<String> {
     if path.is_empty() || path.starts_with(['/', '\\', '~', '-']) || path.contains(['\n', '\0']) {
         return None;
@@ -136,7 +136,8 @@ pub fn inside(path: &str) -> Option<String> {
     without_dots(path)
 }
 
-/// A relative path without `.` and `..`. `None` where it leads out of the directory that it starts from, or to that directory.
+/// Returns a relative path without `.` and `..`. `None` where it leads out of the directory that it starts from, or to
+/// that directory.
 pub(crate) fn without_dots(path: &str) -> Option<String> {
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {
@@ -151,7 +152,7 @@ pub(crate) fn without_dots(path: &str) -> Option<String> {
     (!steps.is_empty()).then(|| steps.join("/"))
 }
 
-/// What stands at a path that a suite names.
+/// What is at a path that a suite names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lead {
     /// Nothing.
@@ -160,9 +161,9 @@ pub enum Lead {
     Found {
         /// What it is.
         kind: FileKind,
-        /// Its path without symbolic links, from the suite's directory; it begins with `..` when it lies beyond.
+        /// Its path without symbolic links, from the suite's directory; it begins with `..` when it is beyond.
         path: String,
-        /// Whether it lies out of the workspace.
+        /// Whether it is out of the workspace.
         is_far: bool,
     },
     /// It leads out of the workspace, where nothing is read.
@@ -185,7 +186,7 @@ pub struct Matches {
     pub cut: bool,
 }
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -212,18 +213,18 @@ impl MemoryFiles {
         MemoryFiles { root: root.into(), files, ..MemoryFiles::default() }
     }
 
-    /// Another file, in place of one at the same path.
+    /// Another file, instead of one at the same path.
     pub fn add(&mut self, path: &str, text: &str) {
         self.files.insert(path.to_owned(), text.as_bytes().into());
     }
 
-    /// The same, seen by the document at this path.
+    /// Returns the same, seen by the document at this path.
     pub fn at(mut self, place: &str) -> MemoryFiles {
         self.place = place.to_owned();
         self
     }
 
-    /// The same, seen by a document that a main file names.
+    /// Returns the same, seen by a document that a main file names.
     pub fn named_by(mut self, main: &str) -> MemoryFiles {
         self.main = Some(main.to_owned());
         self

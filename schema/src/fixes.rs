@@ -25,7 +25,7 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
         let written = |entry: EntryRef<'_>| source(entry.value.own_range());
         let is_text = first.value.as_str().is_some() && second.value.as_str().is_some();
         let is_same = is_text || written(first) == written(second);
-        let title = "remove the repetition";
+        let title = "remove the duplicate";
         let fix = if has_comment || !is_same { Fix::guess } else { Fix::safe };
         return vec![fix(title.to_owned(), edits)];
     }
@@ -86,7 +86,7 @@ fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
     if edit::has_anchor(second) || value(second)? != value(first)? {
         return None;
     }
-    Some(Fix::guess("remove the repetition", edit::remove_item(list, index)?))
+    Some(Fix::guess("remove the duplicate", edit::remove_item(list, index)?))
 }
 
 /// Gives a key of an item that belongs at the top level its fix: it moves, and counts for every item then.

@@ -295,7 +295,7 @@ pub struct Score {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Is it clear"]))]
     pub asked: Option<Name>,
-    /// The score.
+    /// Score that the judge gives.
     #[schemars(extend("examples" = [4]))]
     pub score: f64,
     /// Reason for the score.

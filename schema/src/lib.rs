@@ -13,7 +13,6 @@ pub mod analysis;
 pub mod cure;
 pub mod dialect;
 pub mod directive;
-pub mod doubt;
 mod edit;
 pub mod faults;
 pub mod files;
@@ -34,6 +33,7 @@ mod spec_file;
 mod spot;
 pub mod suite;
 pub mod template;
+pub mod unparsed;
 pub mod validate;
 pub mod words;
 

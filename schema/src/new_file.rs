@@ -99,7 +99,7 @@ impl Template {
             )
             .to_owned(),
             Template::Tasks => concat!(
-                "# Each task says what is to be achieved, never how.\n",
+                "# Each task describes what to achieve, not how.\n",
                 "- id: first-task\n",
                 "  intent: TODO(what a user wants to achieve)\n",
                 "  assert:\n",
@@ -107,7 +107,7 @@ impl Template {
             )
             .to_owned(),
             Template::Script => concat!(
-                "# Who answers in place of a model: the turns of each task, and of all others.\n",
+                "# Scripted replies: the turns of each task, and of all other tasks.\n",
                 "default:\n",
                 "  - run: TODO(a command)\n",
                 "    expect: { exit_code: 0 }\n",

@@ -297,14 +297,4 @@ mod tests {
             assert!(!docs(code.docs()).is_empty());
         }
     }
-
-    #[test]
-    fn a_field_page_shows_type_default_and_docs() {
-        let at = crate::document::Pointer::parse("/tests/0/expect/judge/0/minScore");
-        let shape = Shape::find(SpecFile::KINDLM, &at, None).unwrap();
-        assert_eq!(
-            field_page("minScore", &shape),
-            "**`minScore`**: number, 0 to 1, default `0.7`\n\nMinimum score, from 0 to 1.\n"
-        );
-    }
 }

@@ -112,7 +112,7 @@ pub struct Provider {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://localhost:8000/v1"]))]
     pub base_url: Option<Url>,
-    /// *Name* of the environment variable that holds the key, never the key itself.
+    /// Name of the environment variable that holds the key, never the key itself.
     ///
     /// If `base_url` is set without `key_env`, no key is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,9 @@ pub enum Level {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
-    /// Minimum share of runs that pass, from 0 to 1. It replaces a format's default; what a suite writes itself wins.
+    /// Minimum share of runs that pass, from 0 to 1, for suites that do not set it.
+    ///
+    /// It replaces the format's default.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pass_rate: Option<f64>,
 }
@@ -175,8 +177,9 @@ pub struct Thresholds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recordings {
-    /// Whether runs are recorded in `.speclens/` beside the suite.
-    /// Without recordings an edited assertion cannot be judged again.
+    /// Whether runs are recorded in `.speclens/` next to the suite.
+    ///
+    /// Without recordings, an edited assertion cannot be judged again.
     pub enabled: bool,
     /// Environment variables whose values are masked, in addition to those with secret-looking names.
     pub redact_env: Vec<String>,

@@ -10,6 +10,9 @@ mod names;
 mod places;
 mod written;
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -174,6 +177,13 @@ impl Shape {
 
     pub(crate) fn new(root: &'static Value, schema: &'static Value) -> Shape {
         Shape::of_parts(root, resolved(root, schema), None)
+    }
+
+    /// A number that is the same for shapes of which the schema says the same.
+    pub fn id(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
+        hasher.finish()
     }
 
     /// What the schema says here, its branches chosen by a node; without one, no condition is fulfilled.
@@ -496,12 +506,12 @@ impl Shape {
             Type::Text if self.is_shell() => "shell command".to_owned(),
             Type::Text => match self.word() {
                 Some(Word::File("json-schema")) => "path of a JSON Schema file".to_owned(),
-                Some(Word::File("directory")) => "path of a directory".to_owned(),
+                Some(Word::File("directory")) => "directory path".to_owned(),
                 Some(Word::File(_)) if self.is_glob() => "path or pattern of files".to_owned(),
-                Some(Word::File(_)) => "path of a file".to_owned(),
+                Some(Word::File(_)) => "file path".to_owned(),
                 Some(Word::Shell) => "shell command".to_owned(),
                 Some(Word::Pattern(_)) => "regular expression".to_owned(),
-                Some(Word::Refers(kind)) => format!("name out of `{kind}`"),
+                Some(Word::Refers(kind)) => format!("name from `{kind}`"),
                 Some(Word::Defines(_)) => "name".to_owned(),
                 // That it may hold `{{name}}` is no condition.
                 Some(Word::Template(_)) | None => "string".to_owned(),
@@ -594,7 +604,7 @@ fn plural(shape: &Shape) -> String {
         Type::Text if !shape.values().is_empty() => shape.type_label(),
         Type::Text => match shape.word() {
             Some(Word::Pattern(_)) => "regular expressions".to_owned(),
-            Some(Word::Refers(kind)) => format!("names out of `{kind}`"),
+            Some(Word::Refers(kind)) => format!("names from `{kind}`"),
             Some(Word::File(_)) => "paths".to_owned(),
             Some(Word::Shell) => "shell commands".to_owned(),
             Some(Word::Template(_) | Word::Defines(_)) | None => "strings".to_owned(),

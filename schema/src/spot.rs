@@ -1,6 +1,6 @@
 //! A node together with the place where it stands: what a lint holds in its hands.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use crate::{
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Style},
@@ -116,8 +116,11 @@ impl<'d> Spot<'d> {
             return None;
         }
         let content = self.node.text()?.trim_end_matches('\n');
-        let range = self.part(content, 0);
-        (!content.is_empty() && !content.contains('\n') && range.len() == content.len()).then_some(range)
+        // A long text is not looked for in itself.
+        if content.is_empty() || content.contains('\n') {
+            return None;
+        }
+        Some(self.part(content, 0)).filter(|range| range.len() == content.len())
     }
 
     /// The bytes of a text; of a block text of several lines the first one.
@@ -174,8 +177,27 @@ impl<'d> Spot<'d> {
         found.map_or_else(|| self.head_or_line(), |(at, _)| range.start + at..range.start + at + part.len())
     }
 
+    /// Where the placeholders of a text are first written as they read, by what is written: all that [`Spot::part`] finds,
+    /// in one look at the text.
+    pub(crate) fn placeholder_places(&self) -> HashMap<String, Range<usize>> {
+        let mut found = HashMap::new();
+        if !self.is_own() {
+            return found;
+        }
+        let range = self.node.own_range();
+        let source = self.node.document().text().get_byte_slice(range.clone()).map(String::from).unwrap_or_default();
+        let begins = memchr::memchr_iter(b'{', source.as_bytes()).filter(|at| source[*at..].starts_with("{{"));
+        for at in begins {
+            let name = source[at + 2..].split('{').next().unwrap_or_default();
+            let Some(length) = name.find("}}") else { continue };
+            let end = at + 2 + length + 2;
+            found.entry(source[at..end].to_owned()).or_insert(range.start + at..range.start + end);
+        }
+        found
+    }
+
     /// All of it, or its head when it takes several lines.
-    fn head_or_line(&self) -> Range<usize> {
+    pub(crate) fn head_or_line(&self) -> Range<usize> {
         let range = self.node.range();
         let text = self.node.document().text();
         let one_line = text.byte_to_line(range.start) == text.byte_to_line(range.end);

@@ -21,7 +21,7 @@ pub use named::{inputs_of, inputs_of_task, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
 pub use subject::{AgentProgram, Subject, program_of, short_names};
-pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_cases};
+pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_case, written_cases};
 
 use crate::{
     dialect::{Dialect, Gates, clawspec::config::Config},

@@ -30,7 +30,7 @@ pub struct Filling {
     pub texts: &'static str,
     /// How placeholders are written, and what becomes of unknown ones.
     pub docs: &'static str,
-    /// Whether blanks may stand around a name.
+    /// Whether blanks may be around a name.
     pub allows_blanks: bool,
     /// The names with a value; none where the author chooses them.
     pub variables: &'static [Variable],
@@ -45,13 +45,13 @@ pub static FILLINGS: [Filling; 5] = [
     gateway_script::FILLING,
 ];
 
-/// The names that have values in a kind of file, in texts filled by `word`; none where the author chooses them.
+/// Returns the names that have values in a kind of file, in texts filled by `word`; empty if the author chooses them.
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
     let known = filling(word).into_iter().flat_map(|filling| filling.variables);
     known.filter(|variable| variable.files.contains(&file)).collect()
 }
 
-/// Whether blanks may stand around a name in texts filled by `word`.
+/// Whether blanks may be around a name in texts filled by `word`.
 pub fn allows_blanks(word: &str) -> bool {
     filling(word).is_some_and(|filling| filling.allows_blanks)
 }
@@ -72,12 +72,12 @@ pub struct Placeholder<'t> {
 }
 
 impl Placeholder<'_> {
-    /// The bytes of the whole, braces included.
+    /// Returns the bytes of the whole, braces included.
     pub fn range(&self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
 
-    /// The bytes of the name.
+    /// Returns the bytes of the name.
     pub fn token(&self) -> Range<usize> {
         let inner = &self.text[2..self.text.len() - 2];
         let start = self.at + 2 + inner.len() - inner.trim_start().len();
@@ -90,13 +90,13 @@ impl Placeholder<'_> {
     }
 }
 
-/// The placeholders of a text that is filled by `word`.
+/// Returns the placeholders of a text that is filled by `word`.
 pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
     if allows_blanks(word) { trimmed_placeholders(text) } else { placeholders(text) }
 }
 
-/// The placeholders of a text from left to right: two braces, a name without spaces, two braces. Anything
-/// else in braces is text.
+/// Returns the placeholders of a text from left to right: two braces, a name without spaces, two braces. Anything else
+/// in braces is text.
 pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -113,9 +113,9 @@ pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     found
 }
 
-/// The placeholders of a text in which blanks around a name do not count: two braces, anything without braces, two
-/// braces. A name may be empty.
-pub(crate) fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
+/// Returns the placeholders of a text in which blanks around a name do not count: two braces, anything without braces,
+/// two braces. A name may be empty.
+pub fn trimmed_placeholders(text: &str) -> Vec<Placeholder<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("{{").map(|at| from + at) {
@@ -137,7 +137,7 @@ pub fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_name_letter)
 }
 
-/// Whether a letter may stand in such a name.
+/// Whether a letter may be in such a name.
 pub fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.')
 }

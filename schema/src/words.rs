@@ -1,5 +1,5 @@
-//! Words: field types that say what a text means. A word is validated, completed, linked and looked up
-//! wherever it stands, because it carries its meaning into the JSON Schema as a keyword:
+//! Words: field types that say what a text means. A word is validated, completed, linked and looked up wherever it is,
+//! because it carries its meaning into the JSON Schema as a keyword:
 //!
 //! | keyword | value | the text is |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
 //!
-//! Two more keywords stand at objects and fields: `x-claims` (an unknown key below here is a claim that
-//! vanishes) and `x-only` (the sibling key without which the field has no effect).
+//! Two more keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes) and
+//! `x-only` (the sibling key without which the field has no effect).
 //!
 //! Names that people write for a key are declared where the key is, or at the type that has the key's name. They feed fixes,
 //! completion and the reference:
@@ -81,7 +81,7 @@ word! {
 }
 
 word! {
-    /// A path below the suite's directory. What kind of file it leads to stands at the field.
+    /// A path below the suite's directory. What kind of file it leads to is at the field.
     FilePath, { "type": "string", "x-file": "any" }
 }
 
@@ -115,7 +115,7 @@ word! {
     Template, { "type": "string", "minLength": 1, "x-template": "vars" }
 }
 
-/// How an address begins. What comes behind is for a parser.
+/// How an address begins. What comes after is for a parser.
 const URL_BEGINNING: &str = "^\\s*(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[fF][tT][pP]):[/\\\\]*[^/\\\\\\s?#]|(?![hH][tT][tT][pP][sS]?:|[wW][sS][sS]?:|[fF][tT][pP]:)[A-Za-z][A-Za-z0-9+.\\-]*:)";
 
 word! {
@@ -218,7 +218,7 @@ pub struct Refers<K> {
     kind: PhantomData<K>,
 }
 
-/// The name that the thing it stands in has from now on.
+/// The name that the thing it is in has from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Defines<K> {
@@ -325,7 +325,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best
 }
 
-/// How many letters a word has, what spellings differ in left out, and which kinds of them: one bit for each.
+/// Returns how many letters a word has, what spellings differ in omitted, and which kinds of them: one bit for each.
 fn outline(word: &str) -> (usize, u64) {
     let add = |(count, kinds): (usize, u64), letter: char| (count + 1, kinds | 1 << (u32::from(letter) % 64));
     if word.is_ascii() {
@@ -359,7 +359,8 @@ impl Search {
     }
 }
 
-/// The name of a file that an author who wrote another one most likely means. What all names end with is no likeness.
+/// Returns the name of a file that an author who wrote another one most likely means. What all names end with is no
+/// likeness.
 pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let split = |name: &'_ str| name.rfind('.').filter(|dot| *dot > 0).unwrap_or(name.len());
     let (stem, ending) = name.split_at(split(name));
@@ -428,7 +429,7 @@ pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item 
     own <= limit && candidates.into_iter().all(|other| other == name || distance(other) > own)
 }
 
-/// A word without what spellings differ in.
+/// Returns a word without what spellings differ in.
 fn squashed(text: &str) -> String {
     text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }

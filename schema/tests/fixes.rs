@@ -19,7 +19,7 @@ use speclens_schema::{
 use golden::Golden;
 use list_style::ListStyle;
 
-/// The text as other people and editors would save it.
+/// Returns the text as other people and editors would save it.
 fn variants(golden: Golden) -> Vec<Golden> {
     let with = |text: String| Golden { text, ..golden.clone() };
     let mut variants = vec![with(format!("\u{feff}# 🦀 é\n{}", golden.text)), golden.clone()];
@@ -33,7 +33,7 @@ fn variants(golden: Golden) -> Vec<Golden> {
 }
 
 #[test]
-fn every_fix_cures_its_problem_and_nothing_else() {
+fn every_fix_removes_only_its_problem() {
     let mut tried = 0;
     let mut failures = Vec::new();
     for golden in Golden::all().into_iter().flat_map(variants) {
@@ -56,7 +56,7 @@ fn every_fix_cures_its_problem_and_nothing_else() {
     assert!(tried > 30, "{tried} fixes");
 }
 
-/// The same beside files that a cure brought into being.
+/// Returns the same beside files that a fix brought into being.
 fn beside(golden: &Golden, created: &[NewFile]) -> Golden {
     let mut golden = golden.clone();
     for file in created {
@@ -103,7 +103,7 @@ fn try_fix(
         let known = had.get(&key(problem)).copied().unwrap_or_default();
         ensure(have[&key(problem)] <= known, format!("a new error: {}", problem.message))?;
     }
-    // What stands outside of the edits is the same, only moved.
+    // What is outside of the edits is the same, only moved.
     let mut moved = 0_isize;
     let (mut old_ranges, mut new_ranges) = (Vec::new(), Vec::new());
     for edit in &edits {
@@ -122,14 +122,14 @@ fn try_fix(
     ensure(kept == keeps, format!("something else changed:\n{kept:?}\n{keeps:?}"))
 }
 
-/// What stands in a document outside of some places.
+/// Returns what is in a document outside of some places.
 fn outside(document: &Document, places: &[Range<usize>]) -> Vec<String> {
     let is_outside =
         |range: &Range<usize>| places.iter().all(|place| range.end < place.start || place.end < range.start);
     scalars(document).into_iter().filter(|(range, _)| is_outside(range)).map(|(_, text)| text).collect()
 }
 
-/// How often each problem is reported.
+/// Returns how often each problem is reported.
 fn count(problems: &[Problem]) -> BTreeMap<(Code, String), usize> {
     let mut counts = BTreeMap::new();
     for problem in problems {
@@ -138,7 +138,8 @@ fn count(problems: &[Problem]) -> BTreeMap<(Code, String), usize> {
     counts
 }
 
-/// Every key and every value that is no mapping or list: its bytes and what it means, in the order of the text.
+/// Returns every key and every value that is not a mapping or list: its bytes and what it means, in the order of the
+/// text.
 fn scalars(document: &Document) -> Vec<(Range<usize>, String)> {
     fn walk(node: NodeRef<'_>, found: &mut Vec<(Range<usize>, String)>) {
         if node.alias().is_some() {

@@ -1,4 +1,4 @@
-//! Files that are generated from the types. A stale one is written anew, and the test fails once.
+//! Files that are generated from the types. A stale one is rewritten, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "common/golden.rs"]
@@ -123,7 +123,7 @@ fn the_examples_of_problems_are_fresh() {
     check("src/problem/examples.json", &format!("{}\n", serde_json::to_string_pretty(&examples).unwrap()));
 }
 
-/// The less, the better.
+/// Returns the less, the better.
 fn rank(problem: &Problem, named: bool) -> (bool, usize) {
     let best = best(problem);
     (
@@ -167,7 +167,7 @@ fn example(golden: &Golden, problem: &Problem) -> Example {
     }
 }
 
-/// The lines of the new text that hold a change, a few at most.
+/// Returns the lines of the new text that hold a change, a few at most.
 fn changed_lines(old: &str, new: &str) -> Vec<String> {
     let document = Document::read(new, speclens_schema::dialect::ScalarRules::Yaml12);
     let rope = document.text();

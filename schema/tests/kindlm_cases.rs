@@ -48,12 +48,12 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
         "drift-empty-baseline-text",
         &[Rows, Gates],
-        "expectations about a stored answer are not supported yet: unknown instead of failed",
+        "expectations about a baseline are not supported yet: unknown instead of failed",
     ),
     (
         "drift-no-baseline",
         &[Rows, Gates],
-        "expectations about a stored answer are not supported yet: unknown instead of failed",
+        "expectations about a baseline are not supported yet: unknown instead of failed",
     ),
     (
         "exec-timeout",

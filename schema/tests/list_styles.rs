@@ -21,7 +21,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A problem without what indentation changes.
+/// Returns a problem without what indentation changes.
 fn shown(text: &str, problem: &Problem) -> String {
     let line = text[..problem.range.start].matches('\n').count() + 1;
     let titles: Vec<String> = problem.fixes.iter().map(|fix| words(&fix.title)).collect();
@@ -31,7 +31,7 @@ fn shown(text: &str, problem: &Problem) -> String {
     format!("{line}: {severity}[{code}] {message} <- {marked} {note:?} {help:?} {titles:?}")
 }
 
-/// What a text means, and whether it is YAML.
+/// Returns what a text means, and whether it is YAML.
 fn meaning(text: &str, file: SpecFile) -> String {
     let document = Document::read(text, file.scalar_rules());
     let value = document.root().map(|root| root.to_value().unwrap_or_default());
@@ -42,7 +42,7 @@ fn edited(golden: &Golden, document: &Document, edits: &[Edit]) -> String {
     cure::replaced(&golden.text, &cure::adapted(document, edits))
 }
 
-/// The differences between what is found in a text and in the same text with its lists in another style.
+/// Returns the differences between what is found in a text and in the same text with its lists in another style.
 fn differences(golden: &Golden, style: ListStyle) -> Vec<String> {
     let other = Golden { text: style.of(&golden.text), ..golden.clone() };
     let (document, other_document) = (golden.document(), other.document());

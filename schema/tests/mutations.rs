@@ -24,7 +24,7 @@ fn mutate(text: &str, numbers: &mut Numbers) -> String {
 #[track_caller]
 fn check(text: &str, problem: &Problem) {
     assert!(text.get(problem.range.clone()).is_some(), "{problem:?}\n{text}");
-    assert!(!problem.message.contains("a defect of"), "{text}");
+    assert!(!problem.message.contains("a bug in"), "{text}");
     assert!(!problem.message.contains("under any of the"), "{}", problem.message);
     for related in &problem.related {
         assert!(text.get(related.range.clone()).is_some(), "{problem:?}\n{text}");

@@ -123,7 +123,7 @@ const SLIPS: [(&str, Slip); 9] = [
     ("a no-break space behind the dash", |line| {
         is_entry(line).then(|| line.contains("- ").then(|| line.replacen("- ", "-\u{a0}", 1))).flatten()
     }),
-    ("a no-break space behind the colon", |line| {
+    ("a no-break space after the colon", |line| {
         (is_entry(line) && line.contains(": ")).then(|| line.replacen(": ", ":\u{a0}", 1))
     }),
     ("no space behind the dash", |line| {

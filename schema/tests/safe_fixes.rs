@@ -326,7 +326,7 @@ fn repeated_keys_with_a_comment_are_not_removed() {
         (file, text.replace("    intent:", &format!("    category: 1\n    category: {second}\n    intent:")))
     };
     let cases = ["1 # two", "1.0", "01"].map(repeated);
-    assert_no_fix(cases, |fix| fix.is_safe() && fix.title == "remove the repetition");
+    assert_no_fix(cases, |fix| fix.is_safe() && fix.title == "remove the duplicate");
 }
 
 #[test]

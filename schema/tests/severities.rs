@@ -17,13 +17,13 @@ use speclens_schema::{
 
 use golden::Golden;
 
-/// What is wrong with a text in place of the golden one.
+/// Returns what is wrong with a text instead of the golden one.
 fn problems(golden: &Golden, text: &str, settings: &Settings) -> Vec<Problem> {
     let document = Document::read(text, golden.file.scalar_rules());
     Analyzer::new(golden.file).problems(&document, &golden.files, settings)
 }
 
-/// What is compared: how many problems of how many kinds; the places move with the comment.
+/// Returns what is compared: how many problems of how many kinds; the places move with the comment.
 fn seen(problems: &[Problem]) -> Vec<(Code, Severity)> {
     let mut seen: Vec<_> = problems.iter().map(|problem| (problem.code, problem.severity)).collect();
     seen.sort();

@@ -12,7 +12,7 @@ use speclens_schema::{
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A span as exporters write it: `number` is its id and the second in which it begins.
+/// Returns a span as exporters write it: `number` is its id and the second in which it begins.
 fn span(number: u64, parent: u64, name: &str, attributes: Value) -> Value {
     let attributes: Vec<Value> = attributes
         .as_object()
@@ -50,7 +50,7 @@ fn trace(spans: Vec<Value>) -> Trace {
     assemble(&signals(spans).spans)
 }
 
-/// Each span of a trace in a few words.
+/// Returns each span of a trace in a few words.
 fn shown(trace: &Trace) -> Vec<String> {
     let show = |span: &Span| {
         let mut words = format!("{:?} {}", span.kind, span.name);
@@ -77,7 +77,7 @@ fn check(spans: Vec<Value>, expected: &[&str]) {
 }
 
 #[test]
-fn spans_of_each_convention_are_told_apart() {
+fn spans_of_each_convention_are_distinguished() {
     check(
         vec![
             span(

@@ -49,14 +49,14 @@ fn a_claim_with_an_unknown_key_vanishes() {
             error[unknown-key]: unknown key `contain`
                 9 |         contain: [a]
                   |         ^^^^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `contains`
               fix: rename it to `contains`
                 "contain" -> "contains"
             error[unknown-key]: unknown key `toolCals`
                10 |       toolCals: []
                   |       ^^^^^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `toolCalls`
               fix: rename it to `toolCalls`
                 "toolCals" -> "toolCalls"
@@ -78,21 +78,21 @@ fn a_key_in_the_wrong_place_is_reported_where_it_belongs() {
             error[unknown-key]: unknown key `contains`
                 8 |     contains: [a]
                   |     ^^^^^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: move it under `expect.output`
               possible fix: turn it into a comment
                 "" -> "# "
             error[unknown-key]: unknown key `contains`
                10 |       contains: [b]
                   |       ^^^^^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: move it under `output`
               fix: move it under `output`
                 "contains: [b]" -> "output:\n        contains: [b]"
             error[unknown-key]: unknown key `tags`
                11 |       tags: [x]
                   |       ^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: move it out of `expect`
               likely fix: move it out of `expect`
                 "      tags: [x]" -> "    tags: [x]"
@@ -139,28 +139,28 @@ fn missing_fields_are_reported_at_their_owner() {
             error[missing-field]: missing `kindlm`
                 1 | {}
                   | ^^
-              note: `kindlm`: the version of the format: the number 1
+              note: `kindlm`: version of the format: the number 1
               help: add `kindlm`
               fix: add `kindlm`
                 "{}" -> "{ kindlm: 1 }"
             error[missing-field]: missing `project`
                 1 | {}
                   | ^^
-              note: `project`: the project that the suite belongs to
+              note: `project`: project that the suite belongs to, for display only
               help: add `project`
               possible fix: add `project`
                 "{}" -> "{ project: shop }"
             error[missing-field]: missing `suite`
                 1 | {}
                   | ^^
-              note: `suite`: what the suite is called
+              note: `suite`: name and description of the suite
               help: add `suite`
               possible fix: add `suite`
                 "{}" -> "{ suite: { name: support-agent } }"
             error[missing-field]: missing `tests`
                 1 | {}
                   | ^^
-              note: `tests`: the tests, run and reported in this order
+              note: `tests`: tests, run and reported in this order
               help: add `tests`
               possible fix: add `tests`
                 "{}" -> "{ tests: [{ name: answers-about-refunds, command: \"python agent.py --input 'question'\", expect: {} }] }"
@@ -172,21 +172,21 @@ fn missing_fields_are_reported_at_their_owner() {
             error[missing-field]: `openai` is missing `apiKeyEnv`
                 5 |   openai: {}
                   |   ^^^^^^
-              note: `apiKeyEnv`: the *name* of the environment variable that holds the key, never the key itself
+              note: `apiKeyEnv`: *Name* of the environment variable that holds the key, never the key itself
               help: add `apiKeyEnv`
               possible fix: add `apiKeyEnv`
                 "{}" -> "{ apiKeyEnv: OPENAI_API_KEY }"
             error[missing-field]: missing `id`
                 7 |   - provider: openai
                   |     ^^^^^^^^^^^^^^^^
-              note: `id`: the name by which this file refers to the model, unique in the list
+              note: `id`: name of the model in this file, unique in the list
               help: add `id`
               possible fix: add `id`
                 "" -> "id: small\n    "
             error[missing-field]: missing `model`
                 7 |   - provider: openai
                   |     ^^^^^^^^^^^^^^^^
-              note: `model`: the name that the provider knows it by
+              note: `model`: name of the model at the provider
               help: add `model`
               possible fix: add `model`
                 "" -> "\n    model: gpt-4o-mini"
@@ -208,7 +208,7 @@ fn missing_fields_are_reported_at_their_owner() {
             error[missing-field]: `latency` is missing `maxMs`
                13 |       latency: {}
                   |       ^^^^^^^
-              note: `maxMs`: the most milliseconds from start to end; the value itself still passes
+              note: `maxMs`: maximum duration in milliseconds, inclusive
               help: add `maxMs`
               possible fix: add `maxMs`
                 "{}" -> "{ maxMs: 5000 }"
@@ -340,7 +340,7 @@ fn values_outside_of_their_bounds_name_the_bounds() {
             error[out-of-range]: `command` must not be empty
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                          ^^
-            error[invalid-value]: `format` cannot be the string `jsn`
+            error[invalid-value]: the string `jsn` is not a valid value for `format`
                 7 |   - { name: '', command: '', expect: { output: { format: jsn, maxLength: 0 } } }
                   |                                                          ^^^
               help: change it to `json`
@@ -404,14 +404,14 @@ fn problems_behind_an_alias_are_reported_at_the_alias() {
             error[unknown-key]: unknown key `outptu`
                 5 |   - { name: t, command: x, expect: &e { outptu: {} } }
                   |                                         ^^^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `output`
               fix: rename it to `output`
                 "outptu" -> "output"
             error[unknown-key]: unknown key `outptu`
                 6 |   - { name: u, command: x, expect: *e }
                   |                                    ^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: rename it to `output`
         "#]],
     );
@@ -547,14 +547,14 @@ fn what_the_original_drops_or_overwrites() {
                   | ^^
               note: KindLM does not apply merge keys here
               help: write the keys out
-            warning[unknown-key]: `argsSchemaResolved` has no effect beside `argsSchema`
+            warning[unknown-key]: `argsSchemaResolved` has no effect with `argsSchema`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                        ^^^^^^^^^^^^^^^^^^
               help: remove it
             error[unknown-key]: unknown key `argsSchemaResolved`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}
                   |                                                                                           ^^^^^^^^^^^^^^^^^^
-              note: KindLM ignores the key, so it checks nothing
+              note: KindLM ignores unknown keys, so nothing is checked
               help: use one of `shouldNotCall`, `argsMatch`, `argsSchema` and `order`, or remove it
             error[unknown-key]: unknown key `<<`
                 8 |     expect: {toolCalls: [{tool: t, argsSchema: s.json, argsSchemaResolved: {}}, {tool: t, argsSchemaResolved: {}}], <<: {a: 1}}

@@ -90,7 +90,7 @@ enum Command {
     Lsp,
 }
 
-/// The whole program.
+/// Returns the whole program.
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     if let Some(code) = recording_shell() {
@@ -151,7 +151,8 @@ fn start_log() {
     tracing_subscriber::registry().with(lines).with(logged(level.unwrap_or(LevelFilter::WARN))).init();
 }
 
-/// What is logged. Answers of models are evidence, which is masked; the library that reads them would log them as they are.
+/// Returns what is logged. Answers of models are evidence, which is masked; the library that reads them would log them
+/// as they are.
 fn logged(level: LevelFilter) -> Targets {
     Targets::new().with_default(level).with_target("genai", LevelFilter::OFF)
 }

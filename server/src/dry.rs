@@ -38,9 +38,9 @@ pub(crate) struct Plan<'p> {
     pub checked: Option<&'p SuiteResult>,
     /// What is masked.
     pub secrets: &'p Secrets,
-    /// The models that act in place of those of the suite; those of the suite when empty.
+    /// The models that act instead of those of the suite; those of the suite when empty.
     pub chosen: &'p [String],
-    /// The help modes in place of those of the suite; those of the suite when empty.
+    /// The help modes instead of those of the suite; those of the suite when empty.
     pub help_modes: &'p [HelpMode],
 }
 
@@ -94,7 +94,7 @@ impl Plan<'_> {
         let obstacle = exec::unsupported(self.suite.dialect, &case.action);
         let mut remarks = vec![match (case.skip, obstacle, runs) {
             (true, _, _) => "skipped".to_owned(),
-            (false, Some(_), _) => "cannot run yet".to_owned(),
+            (false, Some(_), _) => "not supported yet".to_owned(),
             (false, None, 1) => "once".to_owned(),
             (false, None, runs) => format!("{runs} times"),
         }];
@@ -109,7 +109,7 @@ impl Plan<'_> {
     }
 }
 
-/// What is known of the preconditions of a test.
+/// Returns what is known of the preconditions of a test.
 fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String> {
     let Some(outcome) = result.cases.iter().find(|it| it.case == index) else { return Vec::new() };
     let line = |judged: &Judged| {
@@ -124,7 +124,7 @@ fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String>
     absent.chain(verdicts).collect()
 }
 
-/// What an agent would do, and where. Its own commands are not known before it has chosen them.
+/// Returns what an agent would do, and where. Its own commands are not known before it has chosen them.
 fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     let mut names: Vec<&str> = subjects.iter().filter_map(Subject::model_id).collect();
     names.dedup();
@@ -188,7 +188,7 @@ impl Sum {
         }
         for (obstacle, count) in unsupported {
             let tests = if *count == 1 { "test" } else { "tests" };
-            let _ = writeln!(text, "{count} {tests} would not: {obstacle} is not supported yet");
+            let _ = writeln!(text, "{count} {tests} would not run: {obstacle} is not supported yet");
         }
         text
     }

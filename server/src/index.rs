@@ -43,7 +43,7 @@ pub(crate) struct Fact {
     pub name: Box<str>,
     /// Within what it means the same: a directory, or the file that defines it.
     pub home: Arc<Path>,
-    /// Where it stands, without quotes.
+    /// Where it is, without quotes.
     pub span: Span,
     /// Whether it comes from there.
     pub is_definition: bool,
@@ -54,11 +54,11 @@ pub(crate) struct Fact {
 pub(crate) struct Landmark {
     /// Its name.
     pub name: Box<str>,
-    /// What it stands in.
+    /// What it is in.
     pub container: Option<Box<str>>,
     /// What it is.
     pub kind: SymbolKind,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
@@ -72,12 +72,12 @@ pub(crate) struct Span {
 }
 
 impl Facts {
-    /// What is known of a file whose names are not of interest.
+    /// Returns what is known of a file whose names are not of interest.
     fn without_names(scope: &Scope) -> Facts {
         Facts { scope: scope.clone(), names: Box::default(), landmarks: Box::default() }
     }
 
-    /// What a document says.
+    /// Returns what a document says.
     pub(crate) fn of(document: &Document, scope: &Scope, encoding: Encoding) -> Facts {
         let lines = Lines::new(document.text(), encoding);
         let span = |range: std::ops::Range<usize>| {
@@ -112,13 +112,13 @@ impl Facts {
         Facts { scope: scope.clone(), names: names.into(), landmarks: landmarks.collect() }
     }
 
-    /// The names of a kind, sorted.
+    /// Returns the names of a kind, sorted.
     pub(crate) fn of_kind<'f>(&'f self, kind: &'f str) -> impl Iterator<Item = &'f Fact> {
         let start = self.names.partition_point(|fact| fact.kind < kind);
         self.names[start..].iter().take_while(move |fact| fact.kind == kind)
     }
 
-    /// The places of a name.
+    /// Returns the places of a name.
     pub(crate) fn places<'f>(&'f self, kind: &'f str, name: &'f str, home: &'f Path) -> impl Iterator<Item = &'f Fact> {
         let start = self.names.partition_point(|fact| (fact.kind, &*fact.name) < (kind, name));
         let same = self.names[start..].iter().take_while(move |fact| fact.kind == kind && &*fact.name == name);
@@ -126,7 +126,7 @@ impl Facts {
     }
 }
 
-/// The directory or file within which a name means the same.
+/// Returns the directory or file within which a name means the same.
 pub(crate) fn home_of(scope: &Scope, home: &Home) -> PathBuf {
     match home {
         Home::Root => scope.root.clone(),
@@ -195,7 +195,7 @@ struct Stamp {
 /// What is to be looked at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
-    /// Every file anew, or at least every one that changed.
+    /// Every file again, or at least every one that changed.
     whole: Option<Depth>,
     /// Files and directories that came, went or changed.
     paths: BTreeSet<PathBuf>,
@@ -257,7 +257,7 @@ impl Index {
         self.bell.notify_all();
     }
 
-    /// Waits for work; nothing when the end has come.
+    /// Waits for work; `None` if the end has come.
     fn next(&self) -> Option<Job> {
         let mut state = self.state();
         state.is_busy = false;
@@ -303,13 +303,13 @@ impl Index {
         true
     }
 
-    /// The facts of all files on the disk, in the order of their paths.
+    /// Returns the facts of all files on the disk, in the order of their paths.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Arc<Facts>)> {
         let state = self.state();
         state.files.iter().map(|(path, known)| (path.clone(), Arc::clone(&known.facts))).collect()
     }
 
-    /// Why files are missing, if they are.
+    /// Returns why files are missing, if they are.
     pub(crate) fn cut(&self) -> Option<String> {
         self.state().cut.clone()
     }

@@ -207,7 +207,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// As much as is wanted, and never more than the settings allow.
+/// Returns as much as is wanted, and never more than the settings allow.
 fn bounded(wanted: usize, settings: &Settings) -> usize {
     settings.limits.concurrency.map_or(wanted, |limit| wanted.min(limit as usize))
 }

@@ -29,6 +29,7 @@ mod run_diagnostics;
 mod runs;
 mod session;
 mod settings;
+mod shares;
 mod tokens;
 mod transport;
 mod whole;
@@ -133,7 +134,7 @@ where
     };
     session.stop();
     if tokio::time::timeout(RUNS_END, session.acting.ended()).await.is_err() {
-        tracing::warn!("commands did not end in time: they are killed with the program");
+        tracing::warn!("commands did not end in time and are killed");
     }
     sifting.abort();
     // What was answered still has to reach the client, if it reads at all.

@@ -1,4 +1,4 @@
-//! Reading a file as text, whatever it is: bounded, and with a problem for what is no text.
+//! Reading a file as text, whatever it is: bounded, and with a problem for what is not a text.
 
 use std::{
     fs,
@@ -26,15 +26,15 @@ pub(crate) fn beginning(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A walk over everything in a directory that version control does not ignore.
+/// Returns a walk over everything in a directory that version control does not ignore.
 pub(crate) fn walk(directory: &Path) -> WalkBuilder {
     let mut walk = WalkBuilder::new(directory);
     walk.require_git(false).sort_by_file_path(Ord::cmp);
     walk
 }
 
-/// A walk over everything in a directory but what `.ignore` leaves out. Names that begin with a dot count where they are
-/// wanted.
+/// Returns a walk over everything in a directory but what `.ignore` omits. Names that begin with a dot count where they
+/// are wanted.
 pub(crate) fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
     let mut walk = walk(directory);
     walk.git_ignore(false).git_global(false).git_exclude(false).hidden(!with_hidden);
@@ -59,7 +59,7 @@ pub(crate) fn read_text(path: &Path) -> (String, Option<Problem>) {
             let bytes = error.into_bytes();
             let message = match bytes.as_slice() {
                 [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16".to_owned(),
-                _ => format!("not UTF-8: byte {at} (0x{:02x}) belongs to no character", bytes[at]),
+                _ => format!("not UTF-8: byte {at} (0x{:02x}) is not part of a valid character", bytes[at]),
             };
             let problem = Problem::new(Code::Encoding, Pointer::root(), at..at + usize::from(at > 0), message);
             (String::from_utf8_lossy(&bytes).into_owned(), Some(problem.with_help("save the file as UTF-8")))
@@ -89,8 +89,8 @@ impl Unreadable {
             Unreadable::Directory => "rename the directory, or put a file in its place",
             Unreadable::Special => "put a regular file in its place",
             Unreadable::Io(error) => match error.kind() {
-                io::ErrorKind::PermissionDenied => "make it and the directories above it readable",
-                io::ErrorKind::NotFound => "create it, or correct the link that leads to it",
+                io::ErrorKind::PermissionDenied => "make it and its parent directories readable",
+                io::ErrorKind::NotFound => "create it, or correct the link to it",
                 _ => "make it readable",
             },
         }

@@ -4,11 +4,12 @@
 //! moderate stack is enough for all. Stacks are address space: many large ones fail under a limit on it.
 
 use std::{
+    collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{Receiver, Sender, channel},
+        Arc, Mutex, MutexGuard, PoisonError,
+        mpsc::{Sender, channel},
     },
     thread::{self, JoinHandle},
     time::Duration,
@@ -34,8 +35,7 @@ pub(crate) fn start<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).context(REFUSED)
 }
 
-const REFUSED: &str =
-    "cannot start another thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
+const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit -v`) or on processes (`ulimit -u`)";
 
 /// Builds an asynchronous runtime.
 ///
@@ -71,8 +71,20 @@ fn try_threads(count: usize) -> anyhow::Result<()> {
 }
 
 /// A fixed number of threads for work that takes long, begun in the order in which it comes.
+///
+/// The thread that became idle last takes what comes next: memory that it freed is used again, where other threads would
+/// need new one.
 pub(crate) struct Pool {
-    queue: Sender<Job>,
+    queue: Arc<Mutex<Queue>>,
+}
+
+/// What a pool has to do, or who waits for it.
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    /// The ways to the idle threads, the one that became so last at the end.
+    idle: Vec<Sender<Job>>,
+    is_closed: bool,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -90,19 +102,22 @@ impl fmt::Display for Panicked {
 impl Pool {
     /// Starts the threads.
     pub(crate) fn start(name: &str, count: usize) -> anyhow::Result<Pool> {
-        let (queue, jobs) = channel::<Job>();
-        let jobs = Arc::new(Mutex::new(jobs));
+        let pool = Pool { queue: Arc::default() };
         for _ in 0..count {
-            let jobs = Arc::clone(&jobs);
-            start(name, move || work_off(&jobs))?;
+            let queue = Arc::clone(&pool.queue);
+            start(name, move || work_off(&queue))?;
         }
-        Ok(Pool { queue })
+        Ok(pool)
     }
 
     /// Does something when a thread is free, without waiting for it.
     pub(crate) fn begin(&self, work: impl FnOnce() + Send + 'static) {
-        // The threads end only with the queue.
-        let _ = self.queue.send(Box::new(work));
+        let mut queue = locked(&self.queue);
+        match queue.idle.pop() {
+            // An idle thread waits for as long as the way to it is there.
+            Some(thread) => drop(thread.send(Box::new(work))),
+            None => queue.jobs.push_back(Box::new(work)),
+        }
     }
 
     /// Does something when a thread is free. It is never begun where the caller has stopped waiting by then.
@@ -120,15 +135,40 @@ impl Pool {
     }
 }
 
-fn work_off(jobs: &Mutex<Receiver<Job>>) {
-    loop {
-        // The lock is held while waiting: the others wait for it instead.
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut queue = locked(&self.queue);
+        queue.is_closed = true;
+        queue.idle.clear();
+    }
+}
+
+fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does what there is to do until the pool is gone and all is done.
+fn work_off(queue: &Mutex<Queue>) {
+    while let Some(job) = next(queue) {
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            tracing::error!("work in the background panicked; its thread goes on");
+            tracing::error!("a background task panicked; its thread continues");
         }
     }
+}
+
+fn next(queue: &Mutex<Queue>) -> Option<Job> {
+    let (way, job) = channel();
+    {
+        let mut queue = locked(queue);
+        if let Some(job) = queue.jobs.pop_front() {
+            return Some(job);
+        }
+        if queue.is_closed {
+            return None;
+        }
+        queue.idle.push(way);
+    }
+    job.recv().ok()
 }
 
 #[cfg(test)]
@@ -141,6 +181,20 @@ mod tests {
         let failed = pool.perform::<()>(|| panic!("as the test wants")).await;
         assert_eq!(failed, Err(Panicked));
         assert_eq!(pool.perform(|| 1 + 1).await, Ok(2));
+    }
+
+    #[tokio::test]
+    async fn thread_that_became_idle_last_works_next() {
+        let pool = Pool::start("test", 4).unwrap();
+        let mut last = None;
+        for _ in 0..20 {
+            // A thread says what it found before it is idle again.
+            while locked(&pool.queue).idle.len() < 4 {
+                thread::yield_now();
+            }
+            let worked = pool.perform(|| thread::current().id()).await.unwrap();
+            assert_eq!(last.replace(worked).unwrap_or(worked), worked);
+        }
     }
 
     #[tokio::test]

@@ -42,18 +42,18 @@ pub(crate) fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
         trusted.remove(at);
         write(&trusted)?;
     } else if !is_trusted(&directory) {
-        bail!("{} is not trusted: `speclens trust --list` lists the directories that are", directory.display());
+        bail!("{} is not trusted; `speclens trust --list` lists the trusted directories", directory.display());
     }
     if let Some(above) = trusted.iter().find(|trusted| directory.starts_with(trusted)) {
         let (above, directory) = (above.display(), directory.display());
-        bail!("{directory} is still trusted, because it is in {above}: remove {above}");
+        bail!("{directory} is still trusted, because it is in {above}; remove {above} as well");
     }
     Ok(directory)
 }
 
 fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
     let Some(store) = store() else {
-        bail!("neither XDG_STATE_HOME nor HOME is set: there is no place to remember trust");
+        bail!("cannot remember trust: neither XDG_STATE_HOME nor HOME is set");
     };
     let text: String = trusted.iter().map(|trusted| format!("{}\n", trusted.display())).collect();
     write_whole(&store, &text).with_context(|| format!("{} cannot be written", store.display()))
@@ -65,12 +65,12 @@ pub(crate) fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            bail!("cannot trust {named}: there is no such directory; name the one that holds the suite")
+            bail!("cannot trust {named}: the directory does not exist; name the directory of the suite")
         }
-        Err(error) => bail!("cannot trust {named}: {error}; make the directories above it readable"),
+        Err(error) => bail!("cannot trust {named}: {error}; make its parent directories readable"),
     };
     if !directory.is_dir() {
-        bail!("cannot trust {named}: it is not a directory; name the one that holds the suite");
+        bail!("cannot trust {named}: not a directory; name the directory of the suite");
     }
     if directory.to_str().is_none_or(|path| path.contains('\n')) {
         bail!("cannot trust {named}: its name has a line break or is not UTF-8; rename it");
@@ -87,14 +87,14 @@ fn store() -> Option<PathBuf> {
     Some(state_directory()?.join("trusted-folders"))
 }
 
-/// Where the program keeps what belongs to the person.
+/// Returns where the program keeps what belongs to the person.
 pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("speclens"))
 }
 
-/// The identity of this machine, where the state directory can hold one.
+/// Returns the identity of this machine, where the state directory can hold one.
 pub(crate) fn machine() -> Option<Machine> {
     static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
     MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()

@@ -141,7 +141,7 @@ fn misnamed_beside() -> Problem {
         0..0,
         format!("`{MISNAMED_FILE}` in the same directory is not read"),
     )
-    .with_help("move its settings into this file, and remove it")
+    .with_help("move its settings to this file, and remove it")
     .with_severity(Severity::Error)
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn problems(document: &Document) -> Vec<Problem> {
         let mut fix = None;
         let mut problem = match Code::parse(&word) {
             Some(code) if code.is_always_an_error() => {
-                problem(format!("`{word}` is always an error")).with_note("text that cannot be read cannot be checked")
+                problem(format!("`{word}` is always an error")).with_note("what cannot be read cannot be checked")
             }
             Some(_) => continue,
             None => {
@@ -264,8 +264,7 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
             let reason = mask::pattern(item.text()?).err()?;
             let at = Pointer::root().key("recordings").key("redact_patterns").index(index);
             let message = format!(
-                "this masks nothing, so that what it should hide would be written down: {reason}; look-around and \
-                 back-references are not known here"
+                "this pattern cannot be used for masking: {reason}; look-around and back-references are not supported"
             );
             Some(Problem::new(Code::InvalidPattern, at, item.range(), message).with_severity(Severity::Error))
         })
@@ -283,8 +282,8 @@ fn inputs_outside(document: &Document) -> Vec<Problem> {
             let message = format!("`{text}` is outside of the directory of `{SETTINGS_FILE}`");
             Some(
                 Problem::new(Code::InvalidSetting, at, item.range(), message)
-                    .with_note("no file outside of it counts as an input")
-                    .with_help("write a path that starts from that directory and stays in it")
+                    .with_note("files outside of it cannot be inputs")
+                    .with_help("write a path inside that directory")
                     .with_severity(Severity::Error),
             )
         })
@@ -374,9 +373,9 @@ mod tests {
     #[test]
     fn provider_that_cannot_be_asked_is_an_error_at_its_address() {
         for (entry, place, message) in [
-            ("{key_env: KEY}", "local", "missing `base_url`, since there is no built-in provider of this name"),
+            ("{key_env: KEY}", "local", "missing `base_url`, because no built-in provider has this name"),
             ("{base_url: ftp://host/v1}", "ftp://host/v1", "`base_url` does not begin with `https://` or `http://`"),
-            ("{base_url: \"https://me:secret@host\"}", "\"https://me:secret@host\"", "`base_url` holds a password"),
+            ("{base_url: \"https://me:secret@host\"}", "\"https://me:secret@host\"", "`base_url` contains a password"),
             (
                 "{base_url: http://host/v1, key_env: KEY}",
                 "http://host/v1",

@@ -29,7 +29,7 @@ pub(crate) fn create_whole(path: &Path, text: &str) -> io::Result<()> {
     }
 }
 
-/// A file beside another one that holds what is about to become it.
+/// Returns a file beside another one that holds what is about to become it.
 fn draft_of(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}.draft", std::process::id()))

@@ -18,7 +18,7 @@ use crate::{
     support::{Done, Place},
 };
 
-/// The error of the only attempt.
+/// Returns the error of the only attempt.
 fn error(report: &Value) -> (&str, &str) {
     let error = &report["suites"][0]["cases"][0]["runs"][0]["error"];
     (error["kind"].as_str().unwrap_or_default(), error["message"].as_str().unwrap_or_default())
@@ -51,7 +51,7 @@ fn provider_that_refuses_the_key_is_reported_with_the_variable_and_without_the_k
     let body = json!({ "error": { "message": "Incorrect API key provided: key-0123456789abcdef." } });
     let provider = Provider::start(move |_| Answer::Reply(401, "", body.clone()));
     let place = place_of(SUITE, &provider);
-    check_error(&place, "key", &["127.0.0.1", "refused the key (401)", "check the value of `LOCAL_KEY`"]);
+    check_error(&place, "key", &["127.0.0.1", "rejected the key (401)", "check the value of `LOCAL_KEY`"]);
     assert!(!run(&place, &["run"]).text().contains("key-0123456789abcdef"));
 }
 
@@ -71,7 +71,7 @@ fn answer_that_is_cut_off_each_time_is_reported() {
     let place = place_of(SUITE, &provider);
     let found = report(&place, &[]);
     assert_eq!(error(&found).0, "provider", "{found}");
-    assert!(error(&found).1.contains("cut its answer off after 3 retries"), "{found}");
+    assert!(error(&found).1.contains("closed the connection early after 3 retries"), "{found}");
     assert!(is_empty(&place.path().join("tmp")));
 }
 

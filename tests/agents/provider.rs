@@ -50,13 +50,13 @@ impl Provider {
         })
     }
 
-    /// The bodies of all requests so far.
+    /// Returns the bodies of all requests so far.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 }
 
-/// An answer that runs a command.
+/// Returns an answer that runs a command.
 pub(crate) fn calling(turn: usize, command: &str) -> Answer {
     let call = json!({
         "id": format!("call-{turn}"),
@@ -66,7 +66,7 @@ pub(crate) fn calling(turn: usize, command: &str) -> Answer {
     completion(&json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
 }
 
-/// An answer that calls nothing.
+/// Returns an answer that calls nothing.
 pub(crate) fn saying(text: &str) -> Answer {
     completion(&json!({ "role": "assistant", "content": text }), "stop")
 }

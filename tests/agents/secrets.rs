@@ -14,7 +14,8 @@ use crate::support::{Done, Place};
 const PLANTED: [&str; 5] =
     ["planted-by-name", "planted-by-list", "planted-by-suite", "tok_12ab", "key-0123456789abcdef"];
 
-/// A suite whose model says, runs and writes all of them. One assertion fails, so that as much as possible is shown.
+/// Returns a suite whose model says, runs and writes all of them. One assertion fails, so that as much as possible is
+/// shown.
 fn leaking() -> Place {
     let redactions =
         "env: {TOKEN: planted-by-suite}\nredact_env: [TOKEN, OUTER]\nredact_patterns: ['tok_[a-z0-9]{4}']\n";

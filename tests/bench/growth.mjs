@@ -68,10 +68,33 @@ async function measure(kind, tests, binary, rounds) {
     await ask('hover', around('hover', { position: { ...word, character: word.character - 1 } }));
     await ask('tokens in view', around('semanticTokens/range', screen));
     await ask('hints in view', around('inlayHint', screen));
-    await ask('links', around('documentLink', {}), 10);
-    await ask('lenses', around('codeLens', {}), 10);
-    await ask('outline', around('documentSymbol', {}), 10);
-    await ask('folding', around('foldingRange', {}), 10);
+    const used = behind(text, suite.used);
+    await ask('highlight', around('documentHighlight', { position: used }));
+    await ask('definition', around('definition', { position: used }));
+    await ask('references', around('references', { position: used, context: { includeDeclaration: true } }));
+    await ask('selection', around('selectionRange', { positions: [used] }));
+    // An editor asks for these after each edit, so that no answer is the one before.
+    const askAfterKey = async (name, method) => {
+      let spent = 0;
+      const count = 10;
+      // The first answer finds out what the next ones know.
+      const cold = client.cpu();
+      await open.ask(...around(method, {}), 1);
+      row[`${name}, first`] = client.cpu() - cold;
+      for (let i = 0; i < count; i++) {
+        await open.type(word, 'x', 1);
+        const before = client.cpu();
+        await open.ask(...around(method, {}), 1);
+        spent += client.cpu() - before;
+        await open.edit({ start: word, end: { ...word, character: word.character + 1 } }, '');
+      }
+      row[name] = spent / count;
+    };
+    await askAfterKey('tokens of all', 'semanticTokens/full');
+    await askAfterKey('links', 'documentLink');
+    await askAfterKey('lenses', 'codeLens');
+    await askAfterKey('outline', 'documentSymbol');
+    await askAfterKey('folding', 'foldingRange');
     row['MB after all'] = client.memory();
     const closed = open.published(undefined);
     client.notify('textDocument/didClose', { textDocument: { uri } });

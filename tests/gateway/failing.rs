@@ -7,7 +7,7 @@ use crate::support::{Done, Place, repository};
 /// The report, as it is expected. A failing run of the test rewrites it.
 const EXPECTED: &str = "tests/gateway/failing.txt";
 
-/// A report without what differs from run to run: how long tests took, and the times and ids in the log.
+/// Returns a report without what differs from run to run: how long tests took, and the times and ids in the log.
 fn steady(report: &str) -> String {
     let line = |line: &str| {
         let line = match line.rsplit_once(" (") {

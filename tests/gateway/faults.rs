@@ -6,7 +6,7 @@ use super::workspace;
 
 const ANY: &str = "{name: any, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}]}";
 
-/// What is said of a run at a gateway that answers this.
+/// Returns what is said of a run at a gateway that answers this.
 fn said(answer: impl Fn() -> Answer + Send + 'static, options: &[&str]) -> (Option<i32>, String) {
     let gateway = Loopback::acting(move |_| answer());
     let place = workspace(&gateway.url(), &[ANY]);
@@ -22,17 +22,17 @@ fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
     for (answer, expected) in [
         (
             Box::new(told(401, "no")) as Box<dyn Fn() -> Answer + Send>,
-            "the gateway at http://gateway/webhook/mcp-skill-invoke wants a token (status 401); set \
+            "the gateway at http://gateway/webhook/mcp-skill-invoke requires a token (status 401); set \
              `CLAWSPEC_GATEWAY_AUTH_TOKEN` or `HOOKS_TOKEN` to the token of its hooks",
         ),
         (
             Box::new(told(404, "")),
-            "the gateway at http://gateway/webhook/mcp-skill-invoke starts nothing there (status 404); correct \
+            "the gateway at http://gateway/webhook/mcp-skill-invoke has no such webhook (status 404); correct \
              `gateway_webhook_endpoint` in `clawspec.yaml`",
         ),
         (
             Box::new(told(500, r#"{"error": {"message": "no model\nmore"}}"#)),
-            "the gateway at http://gateway/webhook/mcp-skill-invoke failed with status 500: no model; look at its log",
+            "the gateway at http://gateway/webhook/mcp-skill-invoke failed with status 500: no model; check its log",
         ),
         (
             Box::new(|| {
@@ -41,7 +41,7 @@ fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
                 )
             }),
             "the gateway at http://gateway/webhook/mcp-skill-invoke redirects to http://elsewhere/ (status 302), which \
-             is not followed; write the address itself as `gateway_base_url` in `clawspec.yaml`",
+             is not followed; write the final address as `gateway_base_url` in `clawspec.yaml`",
         ),
         (
             Box::new(told(200, "<html>welcome</html>")),
@@ -51,11 +51,11 @@ fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
         ),
         (
             Box::new(|| Answer::Bytes("HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{".to_owned())),
-            "the gateway at http://gateway/webhook/mcp-skill-invoke gave no whole answer:",
+            "the response of the gateway at http://gateway/webhook/mcp-skill-invoke is incomplete:",
         ),
         (
             Box::new(told(200, r#"{"runId": "a", "status": "failed", "error": "no key"}"#)),
-            "the gateway at http://gateway/webhook/mcp-skill-invoke says that the run is over: failed: no key",
+            "the gateway at http://gateway/webhook/mcp-skill-invoke reports that the run failed: failed: no key",
         ),
     ] {
         let (code, text) = said(answer, &[]);

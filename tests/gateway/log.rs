@@ -1,4 +1,4 @@
-//! What is claimed of the gateway's log, which is written while the run goes on.
+//! What is claimed of the gateway log, which is written while the run continues.
 
 use std::{
     fs::{self, OpenOptions},
@@ -32,15 +32,15 @@ fn append(path: &PathBuf, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// The verdicts of the only attempt, as words.
+/// Returns the verdicts of the only attempt, as words.
 fn outcomes(report: &Value) -> Vec<&str> {
     let attempts = attempts(report);
     let verdicts = attempts[0].1["verdicts"].as_array().unwrap().iter();
     verdicts.map(|verdict| verdict["outcome"].as_str().unwrap()).collect()
 }
 
-/// A workspace in which the gateway writes these lines when it is asked to start something, and answers that it has begun, or
-/// that the run is over.
+/// Returns a workspace in which the gateway writes these lines when it is asked to start something, and answers that it
+/// has begun, or that the run is over.
 fn logging(lines: String, answer: fn(&str) -> Answer, run: &'static str, then: &str) -> (Place, Loopback) {
     let place = Place::empty();
     let log = place.path().join("logs/gw-2026-05-14.log");
@@ -69,7 +69,7 @@ fn run_of_a_real_gateway_is_waited_for_and_judged_by_its_log() {
     for part in [
         "logs/gw-2026-05-14.log:11",
         "called here",
-        "run `d6bfd5c3-fb5e-43b8-a3c8-f45058889394` called it, which this run started",
+        "run `d6bfd5c3-fb5e-43b8-a3c8-f45058889394`, which this run started, called it",
         "`copy` took over here",
     ] {
         assert!(done.text().contains(part), "{part}: {}", done.text());
@@ -82,8 +82,8 @@ fn log_that_shows_nothing_of_the_run_decides_nothing() {
         allowed_tools: []}, {type: delegation_occurred, to_agent: a}, {type: token_budget, max_total_tokens: 1}";
     let info = r#"{"1":"hook agent run completed runId=run-1","_meta":{"logLevelName":"INFO"}}"#;
     for (lines, reason) in [
-        (String::new(), "says nothing about run `run-1`"),
-        ("t run_id=run-10 tool=x agent=a\n".to_owned(), "says nothing about run `run-1`"),
+        (String::new(), "does not mention run `run-1`"),
+        ("t run_id=run-10 tool=x agent=a\n".to_owned(), "does not mention run `run-1`"),
         (format!("{info}\n"), "set `logging.level` to `debug`"),
     ] {
         let (place, _gateway) = logging(lines, over, "run-1", then);

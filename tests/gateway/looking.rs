@@ -33,7 +33,7 @@ fn dry_run_checks_preconditions_and_says_what_would_be_sent_to_whom() {
 }
 
 #[test]
-fn what_is_there_is_judged_anew_without_starting_anything() {
+fn what_is_there_is_judged_again_without_starting_anything() {
     let place = Place::empty();
     let gateway = Loopback::acting(writing(place.path().join("out.md"), "# Body\n"));
     place.write("clawspec.yaml", format!("gateway_base_url: {}\n", gateway.url()));
@@ -49,7 +49,7 @@ fn what_is_there_is_judged_anew_without_starting_anything() {
     let run = attempts(&report)[0].1;
     assert_eq!(run["verdicts"][0]["outcome"], "skip");
     assert_eq!(run["evidence"]["run_id"].as_str().unwrap_or("run-1"), "run-1");
-    assert!(run.to_string().contains("nothing was started: judged by what is there now, of the run `run-1`"), "{run}");
+    assert!(run.to_string().contains("nothing was started: the current state was judged, of the run `run-1`"), "{run}");
     assert_eq!((gateway.requests().len(), place.recordings()), (1, recordings));
     let done = place.run(&["run", "--judge-only", "--run-id", "r9"]);
     assert!(done.stdout.contains("of the run `r9`"), "{done:?}");
@@ -98,7 +98,7 @@ fn recording_shows_the_exchange_with_the_gateway_and_why_there_are_no_spans() {
     for part in [
         format!("  asked: POST {}/webhook/mcp-skill-invoke\n    {{\"skill_command\"", gateway.url()),
         "  answered: status 200\n  with:\n    {".to_owned(),
-        "  run: ended with the answer of the gateway\n".to_owned(),
+        "  run: ended with the gateway's response\n".to_owned(),
         "  spans: ".to_owned(),
     ] {
         assert!(shown.contains(&part), "{part} is missing: {shown}");

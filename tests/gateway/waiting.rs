@@ -19,7 +19,7 @@ use crate::{
 
 use super::{accepted, attempts, over, skill, statuses, workspace};
 
-/// What ended the act, by the newest recording.
+/// Returns what ended the act, by the newest recording.
 fn ended(place: &Place) -> Value {
     let recording = fs::read_to_string(place.recordings().last().unwrap()).unwrap();
     let recording: Value = serde_json::from_str(&recording).unwrap();
@@ -86,7 +86,7 @@ fn run_that_never_ends_is_given_up_at_the_deadline_and_what_may_still_happen_is_
     assert_eq!(outcomes, ["unknown", "pass"]);
     assert_eq!(ended(&place), "deadline");
     let done = place.run(&["run", "--recorded"]);
-    assert!(done.stdout.contains("nothing said within 0.5 s that the run had ended"), "{done:?}");
+    assert!(done.stdout.contains("the run did not end within 0.5 s"), "{done:?}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn equal_names_in_two_targets_are_two_scenarios() {
     assert_eq!((code, found), (Some(1), both), "{report:#}");
 }
 
-/// A gateway that says when it was asked, and answers when it is told to.
+/// Returns a gateway that says when it was asked, and answers when it is told to.
 fn held() -> (Loopback, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (asked, was_asked) = mpsc::channel();
     let (go, may_go) = mpsc::channel::<()>();
@@ -148,11 +148,11 @@ fn begin(mut program: Command) -> std::process::Child {
 fn until_it_waits(child: &mut std::process::Child) {
     let lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
     let mut lines = lines.map(|line| line.unwrap());
-    assert!(lines.any(|line| line.contains("`any` waits for another run in this workspace")));
+    assert!(lines.any(|line| line.contains("`any` is waiting for another run in this workspace")));
 }
 
 #[test]
-fn runs_of_one_workspace_wait_for_each_other_and_a_killed_one_holds_up_nobody() {
+fn runs_of_one_workspace_wait_for_each_other_and_a_killed_one_blocks_nothing() {
     let (gateway, was_asked, go) = held();
     let place = workspace(&gateway.url(), &[ANY]);
     let first = begin(place.program(&["run"]));

@@ -1,4 +1,4 @@
-//! Agents and tools as names: known by directories, by other specs, by the gateway's log, and by the test around them.
+//! Agents and tools as names: known by directories, by other specs, by the gateway log, and by the test around them.
 
 use serde_json::{Value, json};
 
@@ -203,7 +203,7 @@ fn a_simulated_tool_is_the_name_of_the_calls_in_its_test() {
     let found = ask(&mut client, "textDocument/hover", "kindlm.yaml", at.clone(), json!({}));
     assert!(found["result"]["contents"]["value"].as_str().unwrap().contains("**lookup** · tool, line 11"), "{found:#}");
     let found = ask(&mut client, "textDocument/rename", "kindlm.yaml", at.clone(), json!({ "newName": "other" }));
-    assert!(found["error"]["message"].as_str().unwrap().contains("defined in `tools` already"), "{found:#}");
+    assert!(found["error"]["message"].as_str().unwrap().contains("`tools` already defines"), "{found:#}");
     let found = ask(&mut client, "textDocument/rename", "kindlm.yaml", at, json!({ "newName": "find" }));
     apply(&client, &found["result"]);
     let expected = text.replacen("lookup", "find", 3);

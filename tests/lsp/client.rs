@@ -33,7 +33,7 @@ impl Client {
         Client::spawn_as(Command::new(env!("CARGO_BIN_EXE_speclens")), files)
     }
 
-    /// The same with these environment variables.
+    /// Returns the same with these environment variables.
     pub fn spawn_with(variables: &[(&str, &str)], files: &[(&str, &str)]) -> Client {
         let mut program = Command::new(env!("CARGO_BIN_EXE_speclens"));
         program.envs(variables.iter().copied());
@@ -96,12 +96,12 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// The path of a file of the workspace.
+    /// Returns the path of a file of the workspace.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// The address of a file of the workspace.
+    /// Returns the address of a file of the workspace.
     pub fn uri(&self, name: &str) -> String {
         uri(&self.path(name))
     }
@@ -216,8 +216,8 @@ impl Client {
         self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// Waits for a message that fits. Requests of the server are answered with nothing on the way, but for
-    /// questions to the person.
+    /// Waits for a message that fits. Requests of the server are answered with nothing on the way, except for questions
+    /// to the person.
     pub fn wait(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(found) = self.waiting.iter().position(&fits) {
             return self.waiting.remove(found);
@@ -239,7 +239,7 @@ impl Client {
         }
     }
 
-    /// The highest address space that the server ever had, in KiB.
+    /// Returns the highest address space that the server ever had, in KiB.
     pub fn peak_address_space(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:")).unwrap();
@@ -325,7 +325,7 @@ impl Drop for Client {
     }
 }
 
-/// The address of a path.
+/// Returns the address of a path.
 pub fn uri(path: &Path) -> String {
     url::Url::from_file_path(path).unwrap().to_string()
 }

@@ -30,7 +30,7 @@ fn actions(client: &mut Client, line: u32, context: Value) -> Vec<Value> {
     client.request("textDocument/codeAction", params)["result"].as_array().unwrap().clone()
 }
 
-/// The text after an action's edit; positions count UTF-16 units.
+/// Returns the text after an action's edit; positions count UTF-16 units.
 fn after(text: &str, action: &Value) -> String {
     let changes = action["edit"]["changes"].as_object().unwrap().values().next().unwrap().as_array().unwrap();
     let offset = |place: &Value| {
@@ -150,7 +150,7 @@ scenarios:
         .unwrap();
     let in_terminal = std::fs::read_to_string(client.path(name)).unwrap();
     assert_eq!(in_editor, in_terminal, "{fix:?}");
-    // What stands below an unknown key is not looked at before the key is renamed.
+    // What is below an unknown key is not looked at before the key is renamed.
     assert!(in_editor.contains("  then:\n") && in_editor.contains("timeout: 3"), "{in_editor}");
 }
 

@@ -23,7 +23,7 @@ tests:
     expect: {output: {contains: [third]}}
 ";
 
-/// The gates that are reported.
+/// Returns the gates that are reported.
 fn gates(found: &[Value]) -> Vec<Value> {
     let names = ["passRateMin", "passRate", "latencyMaxMs"];
     found.iter().filter(|found| names.iter().any(|name| found["code"] == *name)).cloned().collect()

@@ -17,7 +17,7 @@ tests:
     expect: {}
 ";
 
-/// A client that asks for what edits need, and pushes.
+/// Returns a client that asks for what edits need, and pushes.
 fn client(files: &[(&str, &str)]) -> Client {
     let mut client = Client::spawn(files);
     let edits = json!({ "documentChanges": true, "resourceOperations": ["create"] });
@@ -25,7 +25,7 @@ fn client(files: &[(&str, &str)]) -> Client {
     client
 }
 
-/// The action with this title where a text begins.
+/// Returns the action with this title where a text begins.
 fn action(client: &mut Client, text: &str, word: &str, title: &str) -> Value {
     let before = &text[..text.find(word).unwrap()];
     let line = before.matches('\n').count();

@@ -22,7 +22,7 @@ fn scenarios(target: &str, name: &str, tags: &str) -> String {
     )
 }
 
-/// A workspace of contracts: two with a scenario of one name, a broken one between them.
+/// Returns a workspace of contracts: two with a scenario of one name, a broken one between them.
 fn workspace() -> Vec<(&'static str, String)> {
     let broken = "version: \"1.0\"\ntarget: {type: skill, path: skills/broken, trigger: /b}\nscenarios:\n  - name: \"open\n    tags: [\n  - name: kept\n    tags: [p1]\n";
     vec![
@@ -46,7 +46,7 @@ pub fn start(files: &[(&'static str, String)], capabilities: Value, options: Val
     client
 }
 
-/// The place of a text in a document, in UTF-16 units.
+/// Returns the place of a text in a document, in UTF-16 units.
 pub fn place(text: &str, wanted: &str) -> Value {
     let before = &text[..text.find(wanted).unwrap_or_else(|| panic!("{wanted} in {text}"))];
     let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// A suite of so many tests, each with the notes, warnings or errors that its lines make.
+/// Returns a suite of so many tests, each with the notes, warnings or errors that its lines make.
 fn suite(count: usize, lines: &str) -> String {
     let test = |index: usize| {
         format!("  - name: t{index}\n    command: 'true'\n    expect: {{output: {{contains: [a]}}}}\n{lines}")
@@ -34,7 +34,7 @@ fn check_many(found: &[Value], last_line: u64) {
 }
 
 #[test]
-fn an_error_behind_a_thousand_warnings_is_shown_and_so_is_what_was_typed_last() {
+fn an_error_after_a_thousand_warnings_is_shown_and_so_is_what_was_typed_last() {
     let text = suite(1500, WARNING) + ERROR;
     let last_line = text.lines().count() as u64 - 1;
     for pulls in [false, true] {
@@ -86,7 +86,7 @@ fn no_failing_claim_of_a_run_is_left_out() {
     });
 }
 
-/// The titles of the actions that change many places, at the first test.
+/// Returns the titles of the actions that change many places, at the first test.
 fn many(client: &mut Client, context: &Value) -> Vec<String> {
     let place = json!({ "line": 7, "character": 6 });
     let range = json!({ "start": place, "end": place });

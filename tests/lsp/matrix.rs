@@ -264,7 +264,7 @@ impl Marked {
         Marked { text: plain, marks }
     }
 
-    /// The last mark of this name: a document's own one stands behind that of its head.
+    /// Returns the last mark of this name: a document's own one is after that of its head.
     fn at(&self, name: &str) -> usize {
         self.marks.iter().rfind(|(known, _)| known == name).unwrap_or_else(|| panic!("no mark {name}")).1
     }
@@ -317,12 +317,12 @@ impl Cell<'_> {
         self.ask(method, params)
     }
 
-    /// The bytes of every found range.
+    /// Returns the bytes of every found range.
     fn ranges(&self, found: &Value) -> Vec<Range<usize>> {
         found.as_array().into_iter().flatten().map(|found| self.range(&found["range"])).collect()
     }
 
-    /// The text after edits.
+    /// Returns the text after edits.
     fn edited(&self, edits: &Value) -> String {
         let mut edits: Vec<(Range<usize>, &str)> = edits
             .as_array()
@@ -471,7 +471,7 @@ impl Cell<'_> {
         let found = self.ask("textDocument/inlayHint", json!({ "range": whole }));
         let wanted = self.marked.at("hint");
         let places: Vec<usize> = found.as_array().unwrap().iter().map(|hint| self.offset(&hint["position"])).collect();
-        // A hint of a quoted text may stand behind its quote.
+        // A hint of a quoted text may be after its quote.
         if places.iter().any(|at| (wanted..=wanted + 1).contains(at)) {
             Ok(())
         } else {

@@ -16,7 +16,7 @@ tests:\r
   - {name: two 😀, prompt: ä😀 ask, vars: {q: y}, expect: *ok}\r
 ";
 
-/// The place of a byte, in the unit.
+/// Returns the place of a byte, in the unit.
 fn place(offset: usize, encoding: &str) -> Value {
     let before = &SUITE[..offset];
     let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
@@ -28,7 +28,7 @@ fn place(offset: usize, encoding: &str) -> Value {
     json!({ "line": before.matches('\n').count(), "character": column })
 }
 
-/// The text of a range.
+/// Returns the text of a range.
 fn text(range: &Value, encoding: &str) -> String {
     let offset = |at: &Value| {
         (0..=SUITE.len()).filter(|at| SUITE.is_char_boundary(*at)).find(|end| place(*end, encoding) == *at)

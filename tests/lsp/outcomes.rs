@@ -40,7 +40,7 @@ fn cancelled_run_ends_as_cancelled() {
     assert_eq!(end["value"], json!({ "kind": "end", "message": "cancelled: 0 of 1 passed, 1 not finished" }));
 }
 
-/// A test that cannot start its command, and whose claims hold all the same.
+/// A test that cannot start its command, and whose claims hold anyway.
 const NOTED: &str = "kindlm: 1
 project: demo
 suite: {name: demo}

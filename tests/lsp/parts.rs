@@ -34,7 +34,7 @@ fn suite() -> Client {
     client
 }
 
-/// The tests that diagnostics of runs name, with the lines that they are on.
+/// Returns the tests that diagnostics of runs name, with the lines that they are on.
 fn failures(found: &[Value]) -> Vec<(String, u64)> {
     let found = found.iter().filter(|found| found["source"] == RUN);
     let shown = found.map(|found| {

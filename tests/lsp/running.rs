@@ -76,7 +76,7 @@ fn client_without_lenses_is_told_what_came_of_a_run_and_shown_the_transcript() {
 }
 
 #[test]
-fn client_with_lenses_is_not_told_what_they_show() {
+fn client_with_lenses_is_not_sent_what_they_show() {
     let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
     client.initialize(json!({ "textDocument": { "codeLens": {} } }), json!({ "trusted": true }));
     client.open("kindlm.yaml");
@@ -282,9 +282,9 @@ fn second_run_of_a_test_under_way_is_refused() {
     let again = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `waits` is running already: stop it to run it again");
+    assert_eq!(told["message"], "speclens: `waits` is already running: stop it to run it again");
 
-    // A run of the file leaves out what is under way, and a second one finds nothing to do.
+    // A run of the file omits what is under way, and a second one finds nothing to do.
     let whole = client.execute("speclens.runFile", json!([{ "uri": uri }]));
     lenses_until(&mut client, "both run", |titles| running(titles) == 2);
     let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));

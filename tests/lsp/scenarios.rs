@@ -144,7 +144,7 @@ fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them(
     }
 }
 
-/// The contract with something that must hold before the scenario starts, in three styles of writing.
+/// Returns the contract with something that must hold before the scenario starts, in three styles of writing.
 fn with_preconditions() -> impl Iterator<Item = String> {
     let given =
         "    given:\n      - type: file_present\n        path: in.md\n      - type: gateway_healthy\n    when:\n";
@@ -213,14 +213,14 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
         let failure = found.iter().find(|found| found["message"].as_str().unwrap().contains("Body")).unwrap();
         assert_eq!(failure["severity"], 1, "{failure}");
         let transcript = client.execute("speclens.showTranscript", test.clone())["result"]["text"].to_string();
-        assert!(transcript.contains("nothing was started: judged by what is there now"), "{transcript}");
+        assert!(transcript.contains("nothing was started: the current state was judged"), "{transcript}");
         assert_eq!(gateway.requests().len(), 0);
         client.execute("speclens.run", test);
         lenses_of_until(&mut client, CONTRACT, "it failed", has("✗ 1 assertion failed"));
     }
 }
 
-/// A workspace whose gateway is played by a script, which logs, calls a tool and a model, and writes.
+/// Returns a workspace whose gateway is played by a script, which logs, calls a tool and a model, and writes.
 fn scripted(then: &str) -> [(&'static str, String); 5] {
     let [settings, skill, (name, contract)] = files("http://127.0.0.1:1", |text| text.to_owned());
     let (head, _) = contract.split_once("    then:\n").unwrap();
@@ -277,14 +277,14 @@ fn hover_says_who_would_be_asked_and_what_was_answered_last_without_asking() {
         let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": column } });
         let asks = format!("A run asks `{}/health`.", gateway.url());
         let before = client.request("textDocument/hover", place.clone())["result"].to_string();
-        assert!(before.contains(&asks) && !before.contains("Last recorded answer"), "{before}");
+        assert!(before.contains(&asks) && !before.contains("Last recorded response"), "{before}");
         assert_eq!(gateway.requests().len(), 0);
         client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
         lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));
         let asked = gateway.requests().len();
         let after = client.request("textDocument/hover", place)["result"].to_string();
         assert!(
-            after.contains(&asks) && after.contains("Last recorded answer: status 200, in the run of 20"),
+            after.contains(&asks) && after.contains("Last recorded response: status 200, from the run of 20"),
             "{after}"
         );
         assert_eq!(gateway.requests().len(), asked);

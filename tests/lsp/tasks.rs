@@ -55,12 +55,12 @@ fn titles_until(client: &mut Client, fits: impl Fn(&[String]) -> bool) -> Vec<St
     }
 }
 
-/// What hover says about the run at a word of the suite, without the link to the reference.
+/// Returns what hover says about the run at a word of the suite, without the link to the reference.
 fn hover(client: &mut Client, text: &str, word: &str) -> String {
     hover_in(client, "cli-bench.yaml", text, word).expect("something about the run")
 }
 
-/// The same for any file.
+/// Returns the same for any file.
 pub(crate) fn hover_in(client: &mut Client, name: &str, text: &str, word: &str) -> Option<String> {
     let before = &text[..text.find(word).unwrap()];
     let line = before.matches('\n').count();
@@ -129,7 +129,7 @@ fn dry_run_is_a_page_that_follows_the_text_and_runs_nothing() {
     assert!(second.contains("setup: git init") && second.contains("6 attempts would run"), "{second}");
     assert!(!client.path(".speclens").exists() && !client.path("greeting.txt").exists());
     let other = client.execute("speclens.dryRun", json!([{ "uri": client.uri("cli-bench.yaml"), "test": "absent" }]));
-    assert!(other.to_string().contains("This file has no such test."), "{other}");
+    assert!(other.to_string().contains("This file does not have this test."), "{other}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn model_that_is_chosen_runs_in_place_of_those_of_the_suite() {
     let asked = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
     let actions = asked["params"]["actions"].as_array().unwrap();
     let titles: Vec<&str> = actions.iter().map(|action| action["title"].as_str().unwrap()).collect();
-    assert_eq!(titles, ["scripted/one", "scripted/two", "scripted/other", "as the suite says"]);
+    assert_eq!(titles, ["scripted/one", "scripted/two", "scripted/other", "the models of the suite"]);
     client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "title": "scripted/other" } }));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert!(titles.contains(&"✓ 1/1 other".to_owned()), "{titles:?}");
@@ -200,7 +200,7 @@ fn run_with_says_so_where_no_model_acts() {
     let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "greet" });
     client.execute("speclens.runWith", json!([argument]));
     let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: no model acts in the tests of this file, so there is none to choose");
+    assert_eq!(told["message"], "speclens: the tests of this file do not use models, so there is none to choose");
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
@@ -214,13 +214,14 @@ fn client_that_asks_for_models_itself_gets_the_choices() {
     let choices = json!([
         { "title": "scripted/one", "models": ["scripted/one"] },
         { "title": "scripted/two", "models": ["scripted/two"] },
-        { "title": "as the suite says", "models": [] },
+        { "title": "the models of the suite", "models": [] },
     ]);
     assert_eq!(answer["result"]["choices"], choices);
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
-/// A suite that takes the analysis, which is of one document at a time, much longer than any answer about a small one.
+/// Returns a suite that takes the analysis, which is of one document at a time, much longer than any answer about a
+/// small one.
 fn many() -> String {
     let tests: String =
         (0..20_000).map(|number| format!("  - {{name: t{number}, command: echo {number}}}\n")).collect();

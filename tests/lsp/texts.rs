@@ -1,5 +1,4 @@
-//! What is said inside of texts, in every unit that clients count in: tokens, hints, what stands behind a
-//! place.
+//! What is said inside of texts, in every unit that clients count in: tokens, hints, what is after a place.
 
 use serde_json::{Value, json};
 
@@ -7,7 +6,7 @@ use super::client::Client;
 
 const SUITE: &str = "kindlm: 1\r\nproject: \"ä😀\"\r\nsuite: { name: a }\r\ntests:\r\n  - name: one\r\n    command: \"echo 'ä😀' \\\"{{q}}\\\" | cat\"\r\n    vars: { q: \"ü😀\" }\r\n    expect: { output: { contains: [a] } }\r\n";
 
-/// The text of a place of one line, in the units of an encoding.
+/// Returns the text of a place of one line, in the units of an encoding.
 fn text(line: &Value, start: u64, length: u64, encoding: &str) -> String {
     let line = SUITE.split("\r\n").nth(usize::try_from(line.as_u64().unwrap()).unwrap()).unwrap();
     let units = |letter: char| match encoding {
@@ -69,7 +68,7 @@ fn tokens_are_counted_in_every_unit() {
 }
 
 #[test]
-fn hints_stand_behind_placeholders_and_can_be_switched_off() {
+fn hints_are_after_placeholders_and_can_be_switched_off() {
     for encoding in ["utf-8", "utf-16", "utf-32"] {
         let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
         let answer = client.initialize(json!({ "general": { "positionEncodings": [encoding] } }), json!({}));

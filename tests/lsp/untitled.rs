@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// A suite with a mistake; a word of it that a cure renames; a name that stands in it twice; a key that is explained.
+/// A suite with a mistake; a word of it that a fix renames; a name that is in it twice; a key that is explained.
 struct Buffer {
     text: &'static str,
     mistake: &'static str,
@@ -41,7 +41,7 @@ const BUFFERS: [Buffer; 3] = [
     },
 ];
 
-/// The position in the middle of the first place where a word stands; ASCII texts only.
+/// Returns the position in the middle of the first place where a word is; ASCII texts only.
 fn inside(text: &str, word: &str) -> Value {
     let at = text.find(word).unwrap() + 1;
     let before = &text[..at];
@@ -49,7 +49,7 @@ fn inside(text: &str, word: &str) -> Value {
     json!({ "line": line, "character": at - before.rfind('\n').map_or(0, |at| at + 1) })
 }
 
-/// What settings switch off is no problem, and is not fixed either.
+/// What settings switch off is not a problem, and is not fixed either.
 #[test]
 fn fixing_everything_in_a_buffer_that_was_never_saved_heeds_the_settings_of_the_folder() {
     let mut client = Client::start(&[("speclens.yaml", "severity:\n  unknown-key: off\n")]);

@@ -31,8 +31,8 @@ mod held {
 
     use super::*;
 
-    /// A file that nobody else can open, as on a network that does not answer: the system has whoever tries wait until the
-    /// lease on it is given back.
+    /// A file that no one else can open, as on a network that does not answer: the system has whoever tries wait until
+    /// the lease on it is given back.
     struct Held(Child);
 
     impl Held {
@@ -59,7 +59,7 @@ mod held {
 
     const TASKS: &str = "- id: one\n  intent: Show it\n  assert: [{ ran: git status }]\n";
 
-    /// A workspace with a suite, and with tasks of another one whose main file cannot be opened yet.
+    /// Returns a workspace with a suite, and with tasks of another one whose main file cannot be opened yet.
     fn start() -> (Client, Held) {
         let mut client = Client::spawn(&[
             ("near/kindlm.yaml", SUITE),

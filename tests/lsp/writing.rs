@@ -11,7 +11,7 @@ use crate::client::Client;
 /// What the person at the keyboard does.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Types letters. A line break keeps the indentation, and adds to it behind a colon.
+    /// Types letters. A line break keeps the indentation, and adds to it after a colon.
     Type(&'static str),
     /// Takes the best entry, which must be this one.
     Take(&'static str),
@@ -103,7 +103,7 @@ impl Editor {
         }
     }
 
-    /// The entries that fit what is typed, the best first.
+    /// Returns the entries that fit what is typed, the best first.
     fn list(&mut self) -> Vec<Value> {
         let place =
             json!({ "textDocument": { "uri": self.client.uri(self.name) }, "position": self.place(self.cursor) });
@@ -265,7 +265,7 @@ fn a_clawspec_contract_is_written_from_an_empty_buffer() {
         Type("ve"),
         Take("version"),
         Type("\nta"),
-        // The target is the directory that the file lies in.
+        // The target is the directory that the file is in.
         Take("target"),
         Tab,
         Tab,

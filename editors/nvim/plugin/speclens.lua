@@ -8,7 +8,7 @@ vim.api.nvim_create_user_command('Speclens', function(args)
   require('speclens').command(args.fargs)
 end, {
   nargs = '+',
-  desc = 'Run agent test specs, and look after the speclens server',
+  desc = 'Run agent test specs and manage the speclens server',
   complete = function(lead)
     return require('speclens').complete(lead)
   end,

@@ -12,7 +12,7 @@ export async function runWith(test: object, answer: unknown): Promise<void> {
   const { choices } = (answer ?? {}) as { choices?: Choice[] };
   if (!choices) return; // the server has said why
   const items = choices.map(({ title, models }) => ({ label: title, models }));
-  const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'Run with which model?' });
+  const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'Which model should run the task?' });
   if (!chosen) return;
   const command = 'test' in test ? 'speclens.run' : 'speclens.runFile';
   await vscode.commands.executeCommand(command, { ...test, models: chosen.models });

@@ -40,7 +40,7 @@ async function locate(context: vscode.ExtensionContext): Promise<{ path: string;
     // A relative entry would mean a program in whatever folder is open.
     if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return { path: join(folder, name), source: 'on PATH' };
   }
-  throw new Error('no speclens program: none came with the extension, none is on PATH. Install one, or set speclens.server.path');
+  throw new Error('speclens was not found: it is not bundled with the extension and not on the PATH. Install it, or set speclens.server.path');
 }
 
 async function askVersion(path: string, source: string): Promise<string> {
@@ -51,7 +51,7 @@ async function askVersion(path: string, source: string): Promise<string> {
     throw new Error(`${path} (${source}) does not start: ${error instanceof Error ? error.message.trim() : error}`);
   }
   const version = /^speclens (\d+\.\d+\.\S+)$/.exec(answer)?.[1];
-  if (!version) throw new Error(`${path} (${source}) is not speclens: it answers --version with “${answer.slice(0, 80)}”`);
+  if (!version) throw new Error(`${path} (${source}) is not speclens: --version prints “${answer.slice(0, 80)}”`);
   return version;
 }
 

@@ -86,7 +86,7 @@ export class Server implements vscode.Disposable {
       await client?.dispose(2000);
     } catch (error) {
       // It crashed, or does not answer: the new one does not depend on it.
-      this.log.warn(`the server did not stop in order: ${error}`);
+      this.log.warn(`the server did not shut down properly: ${error}`);
     }
   }
 

@@ -6,7 +6,7 @@ const MANAGE = 'Manage Workspace Trust';
 
 /** Says that nothing was run, and leads to VS Code's own question. Modal: whoever clicked *Run* waits for an answer. */
 export async function requestTrust(): Promise<void> {
-  const detail = 'Running executes the commands of the suite on your machine. Trust the workspace, then run the test again.';
+  const detail = 'A run executes the commands of the suite on your machine. Trust the workspace, then run the test again.';
   const choice = await vscode.window.showWarningMessage('speclens runs tests only in a trusted workspace. Nothing was run.', { modal: true, detail }, MANAGE);
   if (choice === MANAGE) await vscode.commands.executeCommand('workbench.trust.manage');
 }

@@ -65,9 +65,9 @@ pub struct Surroundings<'a> {
     pub version: &'a Version,
     /// Ends the act early.
     pub cancel: &'a CancellationToken,
-    /// Who is told what an attempt waits for.
+    /// Receives what an attempt waits for.
     pub tell: &'a (dyn Fn(String) + Sync),
-    /// Who is told which answer of the model is awaited, counted from 1.
+    /// Receives which answer of the model is awaited, counted from 1.
     pub turn: &'a (dyn Fn(u32) + Sync),
 }
 
@@ -124,7 +124,7 @@ pub async fn perform(
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
             notes.extend(more);
             if ended == Some(Ended::TurnLimit) {
-                notes.push(format!("the model was stopped when it had used its {} turns (`max_turns`)", turns.len()));
+                notes.push(format!("the model was stopped after {} turns (`max_turns`)", turns.len()));
             }
             Evidence {
                 context: Context { version, ..context },
@@ -152,7 +152,7 @@ struct Acted {
     version: Option<String>,
 }
 
-/// What happens in the directory of the task.
+/// Returns what happens in the directory of the task.
 async fn act(
     action: &AgentAction,
     actor: Actor<'_>,
@@ -210,7 +210,7 @@ async fn program_works(
     let recorder = match std::env::current_exe() {
         Ok(recorder) => recorder,
         Err(error) => {
-            let message = format!("cannot find the program of speclens, which records the commands: {error}");
+            let message = format!("cannot find the `speclens` program, which records the commands: {error}");
             return Conversation {
                 error: Some(RunError { kind: RunErrorKind::Workspace, message }),
                 ..Conversation::default()
@@ -237,7 +237,7 @@ async fn program_works(
     _: Deadline,
     _: usize,
 ) -> Conversation {
-    let message = "agent programs are run on Unix only".to_owned();
+    let message = "agent programs are supported only on Unix".to_owned();
     Conversation { error: Some(RunError { kind: RunErrorKind::Workspace, message }), ..Conversation::default() }
 }
 

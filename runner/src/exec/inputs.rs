@@ -66,7 +66,7 @@ impl Inputs {
         inputs
     }
 
-    /// The files that the recording is found by, and what its reader should know about them.
+    /// Returns the files that the recording is found by, and what its reader should know about them.
     pub fn after(self) -> (Digests, Vec<String>) {
         let (inputs, mut notes) = match &self.act {
             Act::Command(script) => self.after_command(script),
@@ -77,7 +77,7 @@ impl Inputs {
         };
         for entry in self.files.declared_beyond_limit() {
             notes.push(format!(
-                "`{entry}` under `inputs` has more files than are looked at: a change of the others makes no recording stale"
+                "`{entry}` under `inputs` has too many files: changes to some of them do not make recordings stale"
             ));
         }
         (inputs, notes)
@@ -99,21 +99,19 @@ impl Inputs {
                 };
                 if known {
                     notes.push(format!(
-                        "the command wrote `{path}`: the recording belongs to its content after the run"
+                        "the command wrote `{path}`: the recording applies to its content after the run"
                     ));
                 }
             } else {
                 notes.push(format!(
-                    "`{path}` changed while the command ran, so the recording, which is of the file as it was, is \
-                     stale; a file that the command writes is better named behind `-o` or `>`"
+                    "`{path}` changed while the command ran, so the recording is stale; if the command writes the \
+                     file, name it after `-o` or `>`"
                 ));
             }
         }
         let outsiders = outsiders_of(script);
         for path in outsiders.iter().filter(|path| !inputs.contains_key(*path) && self.is_foreign(path)) {
-            notes.push(format!(
-                "`{path}` is outside of the workspace: when it changes, the recording does not become stale"
-            ));
+            notes.push(format!("`{path}` is outside of the workspace: changes to it do not make the recording stale"));
         }
         (inputs, notes)
     }

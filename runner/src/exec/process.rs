@@ -1,12 +1,11 @@
 //! A command, from start to the last of its processes.
 //!
-//! The command gets a process group of its own, so that everything it started can be ended with it. The
-//! deadline is the timer's decision, whatever the command makes of the signal: TERM to the group, a second
-//! to comply, then KILL. What was written until then is kept. A background process that has let go of the
-//! output may serve the tests that follow, so it goes on until its [`Background`] ends. No end of
-//! a run, be it natural, late, cancelled or dropped, leaves a process of the group behind, and the [`keeper`]
-//! sees to those of a program that was killed. (A process that moves itself into another session has left
-//! the group: it can no longer hang the run, but it is out of reach.)
+//! The command gets a process group of its own, so that everything it started can be ended with it. The deadline is the
+//! timer's decision, whatever the command makes of the signal: TERM to the group, a second to comply, then KILL. What
+//! was written until then is kept. A background process that has let go of the output may serve the tests that follow,
+//! so it continues until its [`Background`] ends. No end of a run, be it natural, late, cancelled or dropped, leaves a
+//! process of the group after, and the [`keeper`] sees to those of a program that was killed. (A process that moves
+//! itself into another session has left the group: it can no longer hang the run, but it is out of reach.)
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,7 +31,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// How long pipes are drained after KILL. Only a process that left the group can hold one longer.
 const DRAIN: Duration = Duration::from_millis(250);
 
-/// How long is waited before looking again for a process that is about to end.
+/// Time to wait before looking again for a process that is about to end.
 const MOMENT: Duration = Duration::from_millis(5);
 
 /// Maximum number of bytes that are read of an output at first.
@@ -58,7 +57,7 @@ pub struct Command<'a> {
     pub environment: &'a Environment,
     /// What it may read from standard input; empty for none.
     pub input: &'a [u8],
-    /// How long it may take.
+    /// Maximum duration.
     pub timeout: Duration,
     /// Maximum number of bytes kept of each stream.
     pub limit: usize,
@@ -69,12 +68,12 @@ pub struct Command<'a> {
 pub struct Program<'a> {
     /// The path of the shell, or a name that is looked for in `PATH`.
     pub shell: &'a str,
-    /// The text behind its `-c`.
+    /// The text after its `-c`.
     pub script: &'a str,
 }
 
 impl Program<'_> {
-    /// A script for the `sh` of the environment.
+    /// Returns a script for the `sh` of the environment.
     pub fn shell(script: &str) -> Program<'_> {
         Program { shell: "sh", script }
     }
@@ -138,7 +137,7 @@ impl Until {
 }
 
 impl Background {
-    /// What may go on until then.
+    /// Returns what may go on until then.
     pub fn new(until: Until) -> Background {
         Background { until, groups: Mutex::default() }
     }
@@ -269,7 +268,7 @@ async fn attend(
                     child.terminate();
                     clock.as_mut().reset((Instant::now() + GRACE).into());
                 }
-                // Someone still talks: patience begins anew, as far as the deadline allows.
+                // Someone still talks: patience starts again, as far as the deadline allows.
                 Phase::Ended if last.elapsed() < SILENCE && Instant::now() < deadline => {
                     clock.as_mut().reset((last + SILENCE).min(deadline).into());
                 }
@@ -304,10 +303,7 @@ async fn attend(
         child.gone(DRAIN).await;
     }
     if held && stop.is_none() {
-        notes.push(
-            "a background process kept the output open after the command had ended; it was not waited for, and stopped"
-                .to_owned(),
-        );
+        notes.push("a background process kept the output open after the command had ended; it was stopped".to_owned());
     }
     if let Some(exit) = exit.flatten().filter(|_| stop.is_none() && killed.is_none()) {
         notes.extend(exit.remark());
@@ -331,8 +327,8 @@ async fn attend(
         (None, Some(exit)) => Some(RunError {
             kind: RunErrorKind::Killed,
             message: format!(
-                "{}, which speclens did not send: what the command would still have done is missing; look for what \
-                 sent it, such as a shortage of memory",
+                "{}, which speclens did not send, so the result is incomplete; find out what sent it, such as the \
+                 system when memory is short",
                 exit.sentence()
             ),
         }),
@@ -489,7 +485,7 @@ pub(crate) mod tests;
 const TAIL_LINES: usize = 8;
 const TAIL_CHARACTERS: usize = 1_000;
 
-/// The last lines of what a command wrote on standard error, or else on standard output.
+/// Returns the last lines of what a command wrote on standard error, or else on standard output.
 pub(super) fn end_of(ran: &Ran) -> String {
     let text = |capture: &Option<Capture>| capture.as_ref().map(|it| it.text.trim().to_owned()).unwrap_or_default();
     let (stderr, stdout) = (text(&ran.stderr), text(&ran.stdout));

@@ -48,7 +48,7 @@ pub struct Work<'a> {
     /// What differs in the environment of its commands from that of this program. What is removed there, the agent itself
     /// keeps.
     pub environment: &'a Environment,
-    /// How long it may take.
+    /// Maximum duration.
     pub timeout: Duration,
     /// Maximum number of bytes kept of each stream.
     pub limit: usize,
@@ -84,7 +84,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
     };
     let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
-        Err(error) => return Worked::broken(format!("cannot set up the shells that record: {error}")),
+        Err(error) => return Worked::broken(format!("cannot set up the recording shells: {error}")),
     };
     let environment = surroundings(&work, &shims, &path);
     let command = process::Command {
@@ -128,7 +128,7 @@ impl Worked {
     }
 }
 
-/// The environment of the program: the shells that record come first.
+/// Returns the environment of the program: the shells that record come first.
 fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = work.environment.set.clone();
     let without: Vec<&str> = work.environment.removed.iter().map(String::as_str).collect();
@@ -142,7 +142,8 @@ fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     Environment { set, removed }
 }
 
-/// Why a program that ended did not do its work, if it says so: an agent that failed tells nothing about what it works with.
+/// Returns why a program that ended did not do its work, if it says so: an agent that failed tells nothing about what
+/// it works with.
 fn failure(ran: &Ran) -> Option<RunError> {
     let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
     let end = end_of(ran);

@@ -38,7 +38,7 @@ impl Temporary {
         Ok(tempfile::Builder::new().prefix(KEPT).tempdir()?.keep())
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -69,7 +69,7 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// The process that made a directory of this name.
+/// Returns the process that made a directory of this name.
 fn maker(name: &str) -> Option<i32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }

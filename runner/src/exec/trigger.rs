@@ -40,7 +40,7 @@ struct Act<'a> {
 }
 
 impl Act<'_> {
-    /// How long the whole act may take.
+    /// Maximum duration of the whole act.
     fn limit(&self) -> Duration {
         Duration::from_millis(self.action.timeout_ms)
     }
@@ -58,7 +58,7 @@ struct Came {
     notes: Vec<String>,
 }
 
-/// What is known of a run that was started elsewhere, before it is looked at what it left.
+/// Returns what is known of a run that was started elsewhere, before it is looked at what it left.
 pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
     let context = match world.gateway {
         Some(gateway) => values::ended(context, None, gateway, world.clock, world.directory),
@@ -93,7 +93,7 @@ fn prepared<'a>(
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
     let gateway = world.gateway.ok_or_else(|| RunError {
         kind: RunErrorKind::Defect,
-        message: "the settings of the gateway are missing; this is a defect of speclens".to_owned(),
+        message: "the settings of the gateway are missing; this is a bug in speclens".to_owned(),
     })?;
     let templates = context.templates.clone().unwrap_or_default();
     let filled = Filled::of(action, &templates.before).map_err(|no_value| RunError {
@@ -121,7 +121,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
         TriggerKind::Agent => program::start(act, &mut watch).await,
         TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
-    // What the script of a gateway could not do is nobody else's failure.
+    // What the script of a gateway could not do is no one else's failure.
     let fault = act.gateway.player().and_then(|player| player.faults().into_iter().next());
     if let (Some(message), None) = (fault, &evidence.error) {
         evidence.error = Some(RunError { kind: RunErrorKind::Script, message });
@@ -141,7 +141,7 @@ fn now_us() -> i64 {
 fn deadline_note(ended: Ended, limit: Duration) -> Option<String> {
     match ended {
         Ended::Deadline => Some(format!(
-            "nothing said within {} s that the run had ended, so assertions about what did not happen are unknown",
+            "the run did not end within {} s, so assertions about what did not happen are unknown",
             limit.as_secs_f64()
         )),
         Ended::Exit

@@ -41,13 +41,13 @@ pub(super) struct Seen {
 }
 
 impl Declared {
-    /// Declares paths and patterns that start from a directory. Those that lead out of it are left out.
+    /// Declares paths and patterns that start from a directory. Those that lead out of it are omitted.
     pub fn new(directory: &Path, entries: &[String]) -> Declared {
         let patterns = entries.iter().filter_map(|entry| Declared::pattern(entry)).collect();
         Declared { directory: directory.to_owned(), patterns }
     }
 
-    /// An entry without `.` and `..`, the empty text for the directory itself; `None` for one that leads out.
+    /// Returns an entry without `.` and `..`, the empty text for the directory itself; `None` for one that leads out.
     pub fn pattern(entry: &str) -> Option<String> {
         let is_whole =
             !entry.is_empty() && entry.split('/').all(|step| matches!(step, "" | ".")) && !entry.starts_with('/');
@@ -99,7 +99,7 @@ impl Declared {
     }
 }
 
-/// The part of a pattern before the first step with a wildcard.
+/// Returns the part of a pattern before the first step with a wildcard.
 fn fixed(pattern: &str) -> &str {
     let Some(wild) = pattern.find(is_wild) else { return pattern };
     pattern[..wild].rsplit_once('/').map_or("", |(fixed, _)| fixed)
@@ -109,7 +109,7 @@ fn is_wild(letter: char) -> bool {
     matches!(letter, '*' | '?' | '[')
 }
 
-/// The files that an entry stands for, by their paths from the directory, with their places on the disk.
+/// Returns the files that an entry stands for, by their paths from the directory, with their places on the disk.
 fn files_of(directory: &Path, pattern: &str) -> BTreeMap<String, PathBuf> {
     let start = directory.join(fixed(pattern));
     let real = |path: &Path| fs::canonicalize(path).ok().filter(|real| real.starts_with(directory));

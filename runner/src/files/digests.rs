@@ -33,13 +33,13 @@ struct Known {
 }
 
 impl Digests {
-    /// The digest of one file, whatever else is read.
+    /// Returns the digest of one file, whatever else is read.
     pub(super) fn of_one(&self, path: &Path) -> Option<String> {
         self.of(path, &mut { u64::MAX })
     }
 
-    /// The digest of a regular file at a path without symbolic links; `None` where there is none, or it cannot be read. Where
-    /// no more than `left` bytes may be read, a larger file is known as one that is too large.
+    /// Returns the digest of a regular file at a path without symbolic links; `None` where there is none, or it cannot
+    /// be read. Where no more than `left` bytes may be read, a larger file is known as one that is too large.
     pub(super) fn of(&self, path: &Path, left: &mut u64) -> Option<String> {
         let now = SystemTime::now();
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// A path with `/` between its names.
+/// Returns a path with `/` between its names.
 pub fn slashed(path: &Path) -> String {
     let names = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_string_lossy()),
@@ -11,7 +11,7 @@ pub fn slashed(path: &Path) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
-/// The way from a directory to a path, both absolute and without symbolic links.
+/// Returns the way from a directory to a path, both absolute and without symbolic links.
 pub fn way(directory: &Path, path: &Path) -> Option<String> {
     let common = directory.components().zip(path.components()).take_while(|(one, other)| one == other).count();
     let up = directory.components().skip(common).map(|_| Some(".."));
@@ -19,7 +19,7 @@ pub fn way(directory: &Path, path: &Path) -> Option<String> {
     Some(up.chain(down).collect::<Option<Vec<_>>>()?.join("/"))
 }
 
-/// A path without `.`, and with `..` only at its beginning.
+/// Returns a path without `.`, and with `..` only at its beginning.
 pub(super) fn normal_from(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -32,7 +32,7 @@ pub(super) fn normal_from(path: &str) -> String {
     names.join("/")
 }
 
-/// A path without `.` and `..`, as far as they have names before them.
+/// Returns a path without `.` and `..`, as far as they have names before them.
 pub(super) fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -45,7 +45,7 @@ pub(super) fn normal(path: &str) -> String {
     names.join("/")
 }
 
-/// A path without `..`, whether or not there is something.
+/// Returns a path without `..`, whether or not there is something.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -152,7 +152,7 @@ fn what_was_seen_is_forgotten_when_told() {
     assert_eq!(&*files.read("a").unwrap(), b"x");
 }
 
-/// The declared files of a suite in `suite/`, seen from there.
+/// Returns the declared files of a suite in `suite/`, seen from there.
 fn declared(root: &Path, entries: &[&str]) -> Vec<String> {
     let files = DiskFiles::new(&root.join("suite"), "kindlm.yaml");
     let entries: Vec<String> = entries.iter().map(|entry| (*entry).to_owned()).collect();

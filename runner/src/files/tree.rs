@@ -50,7 +50,8 @@ enum Kind {
     Leaf,
 }
 
-/// What is at a path, and a digest of it. Only what the owner may do with it counts: what others may is up to the machine.
+/// Returns what is at a path, and a digest of it. Only what the owner may do with it counts: what others may is up to
+/// the machine.
 fn digest_of(path: &Path, digests: &Digests, left: &mut u64) -> Option<(Kind, String)> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let mode = mode(&metadata);

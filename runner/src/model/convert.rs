@@ -66,7 +66,7 @@ fn messages(messages: &[Message], api: Api) -> Vec<ChatMessage> {
     chat
 }
 
-/// An earlier answer, as it came where the provider wants to see it like that.
+/// Returns an earlier answer, as it came where the provider wants to see it like that.
 fn content(reply: &Reply) -> MessageContent {
     if let Some(carried) = reply.carried.clone().and_then(|carried| serde_json::from_value(carried).ok()) {
         return carried;
@@ -132,7 +132,7 @@ pub(super) fn rescued(body: &Value, api: Api, price: Option<Price>) -> Option<Re
     }
 }
 
-/// A call in a chat completion. Arguments that are no JSON stay the text that they are.
+/// Returns a call in a chat completion. Arguments that are no JSON stay the text that they are.
 fn call(call: &Value) -> Option<ToolCall> {
     let text = |place: &str| call.pointer(place)?.as_str().map(str::to_owned);
     let arguments = call.pointer("/function/arguments")?;
@@ -153,7 +153,7 @@ fn unfinished(reason: &StopReason) -> Option<Unfinished> {
     }
 }
 
-/// The whole answer, where it holds more than its text and its calls.
+/// Returns the whole answer, where it holds more than its text and its calls.
 fn carried(response: ChatResponse) -> Option<Value> {
     let ChatResponse { mut content, reasoning_content, .. } = response;
     if let Some(reasoning) = reasoning_content.filter(|_| !content.contains_reasoning_content()) {

@@ -50,7 +50,7 @@ pub(super) struct Asked<'a> {
     pub(super) host: &'a str,
     /// The variable whose key was sent.
     pub(super) variable: Option<&'a str>,
-    /// How long an answer may take.
+    /// Maximum duration of an answer.
     pub(super) deadline: Duration,
     /// How often the request was made again.
     pub(super) retries: u32,
@@ -116,7 +116,7 @@ impl Failure {
         Failure::Cut(in_line(&innermost(&error.without_url())))
     }
 
-    /// What decides whether the request is made again.
+    /// Returns what decides whether the request is made again.
     pub(super) fn failed(&self) -> Failed {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
@@ -145,17 +145,18 @@ impl Failure {
             Failure::Unreachable(why) => {
                 (RunErrorKind::Provider, format!("cannot reach {host}: {why}; check the address and the network"))
             }
-            Failure::Cut(why) => {
-                (RunErrorKind::Provider, format!("{host} cut its answer off{after}: {why}; run the test again"))
-            }
+            Failure::Cut(why) => (
+                RunErrorKind::Provider,
+                format!("{host} closed the connection early{after}: {why}; run the test again"),
+            ),
             Failure::TimedOut => {
                 let seconds = deadline.as_secs_f64();
                 let help = "raise `limits.request_seconds` in `speclens.yaml`, or choose a faster model";
                 (RunErrorKind::TimedOut, format!("{host} did not answer within {seconds} s; {help}"))
             }
             Failure::Unreadable(why) => {
-                let help = "check that `base_url` and `api` of the provider are right";
-                (RunErrorKind::Provider, format!("cannot read the answer of {host}: {why}; {help}"))
+                let help = "check `base_url` and `api` of the provider";
+                (RunErrorKind::Provider, format!("the response of {host} is invalid: {why}; {help}"))
             }
         };
         tracing::debug!(host, variable, ?kind, "a request to a model failed");
@@ -176,16 +177,16 @@ fn of_status(
         401 | 403 => {
             let message = match asked.variable {
                 Some(variable) => {
-                    format!("{host} refused the key ({status}): {words}; check the value of `{variable}`")
+                    format!("{host} rejected the key ({status}): {words}; check the value of `{variable}`")
                 }
                 None => format!(
-                    "{host} asks for a key ({status}): {words}; name its variable as `key_env` beside the `base_url` in \
+                    "{host} requires a key ({status}): {words}; name its variable as `key_env` next to `base_url` in \
                      `speclens.yaml`"
                 ),
             };
             (RunErrorKind::Key, message)
         }
-        402 => (RunErrorKind::Key, format!("{host} asks for payment ({status}): {words}; add credit to the account")),
+        402 => (RunErrorKind::Key, format!("{host} requires payment ({status}): {words}; add credit to the account")),
         429 if is_unpaid => (
             RunErrorKind::RateLimit,
             format!("{host} has no credit left ({status}): {words}; add credit to the account"),
@@ -195,10 +196,7 @@ fn of_status(
                 || "wait a while, or lower `concurrency`".to_owned(),
                 |pause| format!("wait {} s, or lower `concurrency`", pause.as_secs_f64().ceil()),
             );
-            (
-                RunErrorKind::RateLimit,
-                format!("{host} takes no more requests for now ({status}){after}: {words}; {wait}"),
-            )
+            (RunErrorKind::RateLimit, format!("{host} reports a rate limit ({status}){after}: {words}; {wait}"))
         }
         300..=399 => {
             let help = "set the `base_url` of the provider to the address that it redirects to";
@@ -209,12 +207,12 @@ fn of_status(
         }
         _ => {
             let help = "check the name of the model and the address of the provider";
-            (RunErrorKind::Provider, format!("{host} refused the request ({status}): {words}; {help}"))
+            (RunErrorKind::Provider, format!("{host} rejected the request ({status}): {words}; {help}"))
         }
     }
 }
 
-/// What a provider says is wrong: each has another place for it.
+/// Returns what a provider says is wrong: each has another place for it.
 fn words(body: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
     // Gemini's compatible address answers with a list of one.
@@ -227,12 +225,12 @@ fn words(body: &str) -> String {
     }
 }
 
-/// The first words of a text, in one line.
+/// Returns the first words of a text, in one line.
 fn in_line(text: &str) -> String {
     shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
 }
 
-/// The first cause: what is around it only says where it happened.
+/// Returns the first cause: what is around it only says where it happened.
 fn innermost(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {

@@ -9,7 +9,7 @@ use reqwest::header::HeaderValue;
 pub(super) struct Key(Arc<str>);
 
 impl Key {
-    /// Reads what a variable holds. `None` where that is no key: it is blank, or no header can carry it.
+    /// Reads what a variable holds. `None` where that is not a key: it is blank, or no header can carry it.
     pub(super) fn read(text: &str) -> Option<Key> {
         let text = text.trim();
         let is_key = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -59,7 +59,7 @@ impl Keys {
         self.0.extend(Keys::read(names, environment).0);
     }
 
-    /// The key that a variable holds. `None`: the variable is not set, or holds no key.
+    /// Returns the key that a variable holds. `None`: the variable is not set, or holds no key.
     pub(super) fn get(&self, name: &str) -> Option<&Key> {
         self.0.get(name)
     }

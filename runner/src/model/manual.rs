@@ -1,4 +1,4 @@
-//! A person in place of a model: each line that is typed is a command that the test runs and records.
+//! A person instead of a model: each line that is typed is a command that the test runs and records.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ pub trait Console: Send + Sync + fmt::Debug {
     fn ask(&self, shown: String) -> oneshot::Receiver<Option<String>>;
 }
 
-/// A person in place of a model.
+/// A person instead of a model.
 #[derive(Debug)]
 pub struct Manual {
     console: Arc<dyn Console>,
@@ -41,8 +41,7 @@ impl Manual {
     /// Asks the person at the terminal of this process. Refused where there is none.
     pub fn at_terminal() -> Result<Manual, RunError> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            let message =
-                "`manual` asks a person, and there is no terminal; run it in one with `speclens run --model manual`";
+            let message = "`manual` asks a person, which needs a terminal; run `speclens run --model manual` in one";
             return Err(RunError { kind: RunErrorKind::Provider, message: message.to_owned() });
         }
         Ok(Manual::at(Arc::new(Terminal)))
@@ -78,7 +77,7 @@ impl Manual {
         Ok(Reply { calls: calls.into_iter().collect(), ..Reply::default() })
     }
 
-    /// The number of the next call of a test.
+    /// Returns the number of the next call of a test.
     fn number(&self, test: &str) -> usize {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let number = calls.entry(test.to_owned()).or_default();
@@ -93,7 +92,7 @@ impl Model for Manual {
     }
 }
 
-/// What a person reads at the beginning of a task.
+/// Returns what a person reads at the beginning of a task.
 fn header(request: &Request) -> String {
     let asked = request.messages.iter().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
@@ -103,7 +102,7 @@ fn header(request: &Request) -> String {
     format!("\n{}\n{asked}\n(one command per line; an empty line or `{END}` ends the task)\n", printable(&request.test))
 }
 
-/// What a command gave, for a person.
+/// Returns what a command gave, for a person.
 fn result(text: &str) -> String {
     let told: Value = serde_json::from_str(text).unwrap_or_default();
     let streams: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|name| told.get(name)?.as_str()).collect();
@@ -124,7 +123,7 @@ fn result(text: &str) -> String {
     shown
 }
 
-/// A text without control sequences: what a command prints must not steer the terminal of the person.
+/// Returns a text without control sequences: what a command prints must not steer the terminal of the person.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }

@@ -97,7 +97,7 @@ impl Network {
             .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
     }
 
-    /// What an answer says that the library cannot read.
+    /// Returns what an answer says that the library cannot read.
     fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
         if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
             if let Some(failure) = self.told_in(response_body) {
@@ -115,7 +115,7 @@ impl Network {
         Failure::told_in(body, self.key.as_ref().map(|(_, key)| key))
     }
 
-    /// Where the library sends requests. It never sees a key, so it cannot show one: the client adds it.
+    /// Returns where the library sends requests. It never sees a key, so it cannot show one: the client adds it.
     fn service(&self) -> ServiceTarget {
         let url = self.target.url().to_string();
         ServiceTarget {

@@ -61,7 +61,7 @@ pub enum PriceSource {
 impl fmt::Display for PriceSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PriceSource::Settings => formatter.write_str("as `prices` in `speclens.yaml` says"),
+            PriceSource::Settings => formatter.write_str("from `prices` in `speclens.yaml`"),
             PriceSource::List => write!(formatter, "list price of {PRICES_OF}"),
         }
     }
@@ -81,7 +81,7 @@ fn list_price(id: &str) -> Option<Price> {
     Some(Price { input, output })
 }
 
-/// A name without the day of its release: `gpt-4o-2024-08-06` costs as much as `gpt-4o`.
+/// Returns a name without the day of its release: `gpt-4o-2024-08-06` costs as much as `gpt-4o`.
 fn without_day(model: &str) -> &str {
     let is_number = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     match *model.rsplitn(4, '-').collect::<Vec<_>>() {
@@ -90,7 +90,7 @@ fn without_day(model: &str) -> &str {
     }
 }
 
-/// What an answer of so many tokens costs.
+/// Returns what an answer of so many tokens costs.
 pub(super) fn priced(input_tokens: u64, output_tokens: u64, price: Option<Price>) -> Usage {
     const MILLION: f64 = 1_000_000.0;
     // Far fewer tokens than a double can count.

@@ -126,10 +126,10 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
     }
 }
 
-/// The provider and the model that an id names.
+/// Returns the provider and the model that an id names.
 fn split(id: &str) -> Result<(&str, &str), RunError> {
     let parts = id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-    parts.ok_or_else(|| broken(format!("`{id}` is not the id of a model; write `provider/model`")))
+    parts.ok_or_else(|| broken(format!("`{id}` is not a valid model id; write `provider/model`")))
 }
 
 /// Finds where a model is reached that a suite describes itself, with a variable for the key, or an address, or both.
@@ -141,7 +141,7 @@ pub(super) fn of_suite(
 ) -> Result<Target, RunError> {
     let Some(known) = built_in(provider) else {
         return Err(broken(format!(
-            "models of the provider `{provider}` cannot judge; name another one under `judge:` in speclens.yaml"
+            "models of the provider `{provider}` cannot judge; choose another one under `judge:` in `speclens.yaml`"
         )));
     };
     let of_suite = |fault: EntryFault| RunError {
@@ -181,13 +181,13 @@ impl EntryFault {
         described("any", entry, built_in(name)).err()
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn help(&self) -> &'static str {
         match self {
             EntryFault::NoAddress => "give it a `base_url`",
             EntryFault::NotAnAddress(_) | EntryFault::NotWeb => "write it as `https://host/v1`",
-            EntryFault::Password => "put it into an environment variable, and name that as `key_env`",
-            EntryFault::Open => "use `https://`, or leave out `key_env`",
+            EntryFault::Password => "put it into an environment variable, and name the variable as `key_env`",
+            EntryFault::Open => "use `https://`, or remove `key_env`",
         }
     }
 
@@ -203,13 +203,13 @@ impl EntryFault {
         }
     }
 
-    /// What is wrong, where the address is the value of this key.
+    /// Returns what is wrong, where the address is the value of this key.
     fn sentence(&self, key: &str) -> String {
         match self {
-            EntryFault::NoAddress => format!("missing `{key}`, since there is no built-in provider of this name"),
+            EntryFault::NoAddress => format!("missing `{key}`, because no built-in provider has this name"),
             EntryFault::NotAnAddress(why) => format!("`{key}` is not a valid address: {why}"),
             EntryFault::NotWeb => format!("`{key}` does not begin with `https://` or `http://`"),
-            EntryFault::Password => format!("`{key}` holds a password"),
+            EntryFault::Password => format!("`{key}` contains a password"),
             EntryFault::Open => "the key would be sent over `http://`, which does not encrypt it".to_owned(),
         }
     }
@@ -225,7 +225,7 @@ fn built_in(name: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.iter().find(|known| known.names.contains(&name))
 }
 
-/// A target as an entry of the settings describes it.
+/// Returns a target as an entry of the settings describes it.
 fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, EntryFault> {
     let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);
     let adapter = match (api, built_in) {

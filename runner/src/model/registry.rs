@@ -144,7 +144,8 @@ impl Models {
         provider::target(id, &self.settings, |name| self.keys.is_set(name))
     }
 
-    /// The key of a target, with its variable; `None` where none is sent. The error is the variable that should hold it.
+    /// Returns the key of a target, with its variable; `None` where none is sent. The error is the variable that should
+    /// hold it.
     fn key<'t>(&self, target: &'t Target) -> Result<Option<(&'t str, &Key)>, &'t str> {
         let Some(usual) = target.variables.first() else { return Ok(None) };
         let found = target.variables.iter().find_map(|name| Some((name.as_str(), self.keys.get(name)?)));

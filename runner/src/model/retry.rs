@@ -46,7 +46,7 @@ impl Advice {
     }
 }
 
-/// A number of seconds, or a date as HTTP writes it.
+/// Returns a number of seconds, or a date as HTTP writes it.
 fn retry_after(text: &str, now: i64) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();

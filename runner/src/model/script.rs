@@ -45,8 +45,7 @@ struct Played<'a> {
 impl Scripted {
     /// Reads a script. `name` is the path as people know it.
     pub(crate) fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
-        let wrong =
-            |reason: String| error(RunErrorKind::Script, format!("the script {name} cannot be played: {reason}"));
+        let wrong = |reason: String| error(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BYTES {
             return Err(wrong(format!("it has more than {} MiB", MAX_BYTES / 1024 / 1024)));
@@ -114,7 +113,7 @@ impl Scripted {
             return Err(self.failure(*failure, next.turn.number));
         }
         if !run.is_empty() && !tools.contains(SHELL) {
-            let message = format!("{} runs a command, and the test offers no shell", self.place(next));
+            let message = format!("{} runs a command, but the test offers no shell", self.place(next));
             return Err(error(RunErrorKind::Script, message));
         }
         let commands = run.0.iter().map(|command| (SHELL, json!({ COMMAND: command.0 })));
@@ -151,7 +150,7 @@ impl Scripted {
     fn unlisted(&self, request: &Request) -> RunError {
         let message = match request.tools.is_empty() && !self.lines.answers.is_empty() {
             true => format!(
-                "the script {} has no answer to this question, and neither turns for `{}` nor `default`",
+                "the script {} has no answer to this question, no turns for `{}`, and no `default`",
                 self.name, request.test
             ),
             false => format!("the script {} has no turns for `{}`, and no `default`", self.name, request.test),
@@ -162,13 +161,13 @@ impl Scripted {
     fn failure(&self, failure: Failure, line: usize) -> RunError {
         let (kind, what) = match failure {
             Failure::RateLimit => (RunErrorKind::RateLimit, "a rate limit"),
-            Failure::Key => (RunErrorKind::Key, "a key that is refused"),
-            Failure::Provider => (RunErrorKind::Provider, "a provider that does not answer"),
+            Failure::Key => (RunErrorKind::Key, "a rejected key"),
+            Failure::Provider => (RunErrorKind::Provider, "an unreachable provider"),
         };
         error(kind, format!("{}:{line} plays {what}", self.name))
     }
 
-    /// A turn, for people.
+    /// Returns a turn, for people.
     fn place(&self, played: &Played<'_>) -> String {
         let owner = played.test.map_or_else(|| "`default`".to_owned(), |test| format!("`{test}`"));
         format!("{}:{}: turn {} of {owner}", self.name, played.turn.number, played.number)
@@ -186,13 +185,13 @@ impl Model for Scripted {
     }
 }
 
-/// What came back in place of what was expected.
+/// What came back instead of what was expected.
 struct Unmet {
     expected: String,
     found: String,
 }
 
-/// The first part of an expectation that does not hold.
+/// Returns the first part of an expectation that does not hold.
 fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unmet> {
     let Some(result) = result else {
         return Some(Unmet { expected: "a result".to_owned(), found: "none".to_owned() });

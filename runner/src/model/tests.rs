@@ -39,7 +39,7 @@ fn with(settings: Settings) -> Models {
     Models::new(Arc::new(settings), 4, |name| (name == "LOCAL_KEY").then(|| KEY.to_owned()))
 }
 
-/// A first question, with a tool.
+/// Returns a first question, with a tool.
 fn question() -> Request {
     let parameters = json!({
         "type": "object",
@@ -56,7 +56,7 @@ fn question() -> Request {
     }
 }
 
-/// An answer in chat completions.
+/// Returns an answer in chat completions.
 fn said(text: &str) -> Value {
     json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "model-1",

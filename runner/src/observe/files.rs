@@ -14,7 +14,7 @@ use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed
 use super::{Cancelled, View, content, looking};
 use crate::patience::Patience;
 
-/// How long is waited between two looks.
+/// Time to wait between two looks.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Maximum number of files in an answer.

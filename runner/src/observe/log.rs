@@ -14,7 +14,7 @@ use crate::watch::log;
 /// How long it is waited for the end of a line that is half written.
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// How long is waited between two looks.
+/// Time to wait between two looks.
 const INTERVAL: Duration = Duration::from_millis(25);
 
 pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cancelled> {

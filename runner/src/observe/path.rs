@@ -16,12 +16,12 @@ pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<An
     let looked = looking(view, move || state(&place, limit)).await?;
     Ok(match looked {
         Ok(Ok(state)) => Answer::Path(state),
-        Ok(Err(error)) => Answer::Nothing(format!("cannot look at `{path}`: {error}")),
+        Ok(Err(error)) => Answer::Nothing(format!("cannot observe `{path}`: {error}")),
         Err(broken) => broken,
     })
 }
 
-/// What is at a path, links followed; of a file, as many bytes as wanted.
+/// Returns what is at a path, links followed; of a file, as many bytes as wanted.
 fn state(path: &Path, limit: Option<usize>) -> io::Result<PathState> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,

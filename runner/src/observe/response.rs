@@ -16,7 +16,7 @@ pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, 
         (Address::Url(address), Some(gateway)) => gateway.reached(address),
         (Address::Url(address), None) => address.clone(),
         (Address::Gateway(path), Some(gateway)) => gateway.url(path),
-        (Address::Gateway(_), None) => return Ok(Answer::Nothing("there is no gateway".to_owned())),
+        (Address::Gateway(_), None) => return Ok(Answer::Nothing("no gateway is configured".to_owned())),
     };
     tokio::select! {
         biased;
@@ -59,7 +59,7 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
     received(request, limit, &mut answer.status, body).await
 }
 
-/// A client that asks exactly who is named: it follows no redirects, and goes through no proxy.
+/// Returns a client that asks exactly who is named: it follows no redirects, and goes through no proxy.
 pub(super) fn client_for(url: &Url) -> Result<Client, String> {
     Client::builder()
         .tls_backend_preconfigured(encryption::of(url.scheme())?)
@@ -89,7 +89,7 @@ pub(super) async fn received(
     Ok(true)
 }
 
-/// Why there is no answer: the innermost reason says it best.
+/// Returns why there is no answer: the innermost reason says it best.
 fn reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -91,7 +91,8 @@ async fn ask_endpoint(target: &Target, need: &ScoreNeed, scored: &Scored, view: 
     Ok(Answer::Question(QuestionAnswer { replies }))
 }
 
-/// The question in the protocol of the gateway. Of a section only the section is sent, with its name, as the file would be.
+/// Returns the question in the protocol of the gateway. Of a section only the section is sent, with its name, as the
+/// file would be.
 fn body_of(need: &ScoreNeed, scored: &Scored, mask: impl Fn(&str) -> String) -> Value {
     match &scored.identity {
         Some(identity) => {

@@ -55,7 +55,7 @@ async fn answer(need: &Need, view: &View) -> Answer {
     observe(need, view).await.unwrap()
 }
 
-/// A question about files, without waiting.
+/// Returns a question about files, without waiting.
 fn files_at(pattern: &str) -> FilesNeed {
     FilesNeed { pattern: pattern.to_owned(), wildcards: true, ..FilesNeed::default() }
 }
@@ -67,7 +67,7 @@ async fn files(need: FilesNeed, view: &View) -> FilesAnswer {
     }
 }
 
-/// The text of a file, and whether it is cut.
+/// Returns the text of a file, and whether it is cut.
 fn text(content: Option<&Content>) -> (&str, bool) {
     match content {
         Some(Content::Text(capture)) => (&capture.text, capture.cut),
@@ -84,7 +84,7 @@ async fn act_that_was_not_started_has_no_trace() {
     let directory = directory();
     let found = answer(&Need::Trace, &view(directory.path())).await;
     let Answer::Trace(TraceAnswer::Missing(reason)) = found else { panic!("{found:?}") };
-    assert_eq!(reason, "nothing was started, so there is nothing to trace");
+    assert_eq!(reason, "nothing was started, so there is no trace");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use super::{Cancelled, View};
 
 pub(super) async fn observe(view: &View) -> Result<Answer, Cancelled> {
     let Some((watch, trace)) = view.watch.as_ref().and_then(|watch| Some((watch, watch.trace.as_ref()?))) else {
-        let reason = "nothing was started, so there is nothing to trace".to_owned();
+        let reason = "nothing was started, so there is no trace".to_owned();
         return Ok(Answer::Trace(TraceAnswer::Missing(reason)));
     };
     let collected = async { trace.collect(&watch.identity, &watch.logged_traces().await).await };

@@ -84,7 +84,7 @@ impl Act {
         })
     }
 
-    /// A run that somebody outside starts.
+    /// Returns a run that somebody outside starts.
     pub(super) fn begin(stage: &Arc<Stage>, index: usize, caller: Caller, session_key: Option<&str>) -> Act {
         let run_id = stage.run_id(session_key);
         let key_of = |agent: &str| format!("agent:{agent}:main");
@@ -107,7 +107,7 @@ impl Act {
         self.run().steps.iter().any(|step| step.item.answer.is_some())
     }
 
-    /// The id of the session. The program uses it as the id of the run as well.
+    /// Returns the id of the session. The program uses it as the id of the run as well.
     fn session(&self) -> String {
         match self.caller {
             Caller::Program => self.run_id.clone(),
@@ -115,7 +115,7 @@ impl Act {
         }
     }
 
-    /// What a run answers.
+    /// Returns what a run answers.
     pub(super) fn answer(&self, reply: &Reply) -> Answer {
         let body = match &reply.body {
             None => match self.caller {
@@ -131,7 +131,7 @@ impl Act {
         Answer { status: reply.status.unwrap_or(200), body }
     }
 
-    /// Plays the steps. What cannot be played is noted, and the run goes on.
+    /// Plays the steps. What cannot be played is noted, and the run continues.
     pub(super) async fn play(&mut self, mut answer: Option<oneshot::Sender<Answer>>) -> End {
         let run = self.run().clone();
         let began = self.stage.time.nanoseconds();

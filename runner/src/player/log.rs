@@ -1,4 +1,4 @@
-//! The gateway's log, in the words of the ClawSpec reference or in the JSON lines of OpenClaw.
+//! The gateway log, in the words of the ClawSpec reference or in the JSON lines of OpenClaw.
 
 use serde_json::json;
 use speclens_schema::gateway_script::{self, LogForm, RunLines};
@@ -87,7 +87,7 @@ fn words(act: &Act, run: &RunLines, line: Line<'_>, now: &str) -> Option<String>
     })
 }
 
-/// How OpenClaw says that a run has ended.
+/// Returns how OpenClaw says that a run has ended.
 fn done(id: &str, session: &str, duration_ms: u64) -> String {
     format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
 }

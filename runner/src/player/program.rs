@@ -48,7 +48,7 @@ pub(super) async fn play(stage: &Arc<Stage>, arguments: &[&str]) -> Printed {
                 (Some(_), None) => Printed::failure("missing `--message`"),
             }
         }
-        _ => Printed::failure("a scripted gateway plays `openclaw agent` and `openclaw agents list` only"),
+        _ => Printed::failure("a scripted gateway supports only `openclaw agent` and `openclaw agents list`"),
     }
 }
 

@@ -137,7 +137,7 @@ async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
         }
     };
     let cancel = stage.cancel.clone();
-    // The run goes on when the webhook is answered.
+    // The run continues when the webhook is answered.
     tokio::spawn(cancel.run_until_cancelled_owned(async move { act.play(sender).await }));
     match answer {
         Ok(answer) => answer,

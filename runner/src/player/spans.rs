@@ -47,12 +47,12 @@ pub(super) struct Trace {
 }
 
 impl Span {
-    /// The span of a run that somebody outside started. The session key is never sent, only its digest.
+    /// Returns the span of a run that somebody outside started. The session key is never sent, only its digest.
     pub(super) fn run(session_key: &str) -> Span {
         Span::new("openclaw.run", Kind::Internal, [("session.id", hex(&Sha256::digest(session_key.as_bytes())).into())])
     }
 
-    /// The span of a run that another agent started.
+    /// Returns the span of a run that another agent started.
     pub(super) fn agent(agent: &str) -> Span {
         let attributes = [
             ("gen_ai.operation.name", "invoke_agent".into()),
@@ -63,13 +63,13 @@ impl Span {
         Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
     }
 
-    /// The span of a call of a tool.
+    /// Returns the span of a call of a tool.
     pub(super) fn tool(name: &str) -> Span {
         let attributes = [("gen_ai.operation.name", "execute_tool".into()), ("gen_ai.tool.name", name.into())];
         Span::new(format!("execute_tool {name}"), Kind::Internal, attributes)
     }
 
-    /// The span of a call of a model.
+    /// Returns the span of a call of a model.
     pub(super) fn model(call: &ModelCall) -> Span {
         let attributes = [
             ("gen_ai.operation.name", "chat".into()),
@@ -81,7 +81,7 @@ impl Span {
         Span::new(format!("chat {}", &*call.name), Kind::Client, attributes.into_iter().chain(cost))
     }
 
-    /// A span that the script writes itself.
+    /// Returns a span that the script writes itself.
     pub(super) fn named(name: &str, attributes: Map<String, Value>) -> Span {
         Span { name: name.to_owned(), kind: Kind::Internal, attributes, error: None }
     }
@@ -91,25 +91,25 @@ impl Span {
         Span { name: name.into(), kind, attributes, error: None }
     }
 
-    /// The same, ending with an error.
+    /// Returns the same, ending with an error.
     pub(super) fn failing(self, error: Option<&str>) -> Span {
         Span { error: error.map(str::to_owned), ..self }
     }
 }
 
 impl Trace {
-    /// The trace of a run.
+    /// Returns the trace of a run.
     pub(super) fn begin(run_id: &str) -> Trace {
         let id = hex(&Sha256::digest(format!("trace {run_id}"))[..16]);
         Trace::with(id, run_id, None)
     }
 
-    /// The spans of a run that a call of this one started.
+    /// Returns the spans of a run that a call of this one started.
     pub(super) fn below(&self, run_id: &str, call: &SpanId) -> Trace {
         Trace::with(self.id.clone(), run_id, Some(call.0.clone()))
     }
 
-    /// The span of a call that has begun.
+    /// Returns the span of a call that has begun.
     pub(super) fn open(&mut self) -> SpanId {
         SpanId(self.next())
     }
@@ -127,17 +127,17 @@ impl Trace {
         trace
     }
 
-    /// The id, as the log writes it.
+    /// Returns the id, as the log writes it.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The id of the span of the run.
+    /// Returns the id of the span of the run.
     pub(super) fn root(&self) -> &str {
         &self.root
     }
 
-    /// The number of the next call of a tool.
+    /// Returns the number of the next call of a tool.
     pub(super) fn next_call(&mut self) -> u32 {
         self.calls += 1;
         self.calls
@@ -233,7 +233,7 @@ fn attribute(name: &str, value: &Value) -> Value {
     json!({ "key": name, "value": any(value) })
 }
 
-/// A value as OTLP writes it.
+/// Returns a value as OTLP writes it.
 fn any(value: &Value) -> Value {
     match value {
         Value::Null => json!({}),

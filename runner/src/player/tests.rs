@@ -77,7 +77,7 @@ async fn request(base_url: &str, method: &str, path: &str, body: &str) -> (u16, 
     (head[9..12].parse().unwrap(), body.to_owned())
 }
 
-/// A receiver of traces: it tells what it was sent, each with its path.
+/// Returns a receiver of traces: it tells what it was sent, each with its path.
 async fn receiver() -> (String, mpsc::UnboundedReceiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -112,7 +112,7 @@ async fn receiver() -> (String, mpsc::UnboundedReceiver<(String, Value)>) {
     (address, receiver)
 }
 
-/// Each span with the name of its parent and its error.
+/// Returns each span with the name of its parent and its error.
 fn outline(sent: &Value) -> Vec<(String, Option<String>, Option<String>)> {
     let spans = sent["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
     let name =
@@ -349,8 +349,8 @@ fn a_script_that_cannot_be_read_is_named_with_its_reason() {
     let path = root.path().join("demo.gateway.yaml");
     let open = |path: &Path| GatewayScript::open(path, "demo.gateway.yaml").unwrap_err();
     let missing = open(&path);
-    assert!(missing.starts_with("the scripted gateway demo.gateway.yaml cannot be played: No such file"), "{missing}");
+    assert!(missing.starts_with("cannot play the scripted gateway demo.gateway.yaml: No such file"), "{missing}");
     assert!(missing.ends_with("; create it, or correct `clawspec.gateway` in `speclens.yaml`"), "{missing}");
     fs::write(&path, "runs:\n  - when: {skill: brief}\n").unwrap();
-    assert!(open(&path).starts_with("the scripted gateway demo.gateway.yaml cannot be played: line 2: "));
+    assert!(open(&path).starts_with("cannot play the scripted gateway demo.gateway.yaml: line 2: "));
 }

@@ -33,7 +33,7 @@ pub struct About {
     pub suite: String,
     /// The name of the case, secrets masked.
     pub case: String,
-    /// Who acted.
+    /// The subject that acted.
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
@@ -54,7 +54,7 @@ struct Head {
 }
 
 impl Entry {
-    /// Its size with its texts, in bytes.
+    /// Returns its size with its texts, in bytes.
     pub fn bytes(&self) -> u64 {
         let texts = self.texts.iter().flatten().map(|text| text.bytes);
         texts.fold(self.file_bytes, u64::saturating_add)
@@ -71,7 +71,7 @@ impl Entry {
         began.unwrap_or(Timestamp::MAX).to_string()
     }
 
-    /// How long ago the attempt began.
+    /// Returns how long ago the attempt began.
     pub fn age(&self) -> Duration {
         Duration::from_micros(now_us().saturating_sub(self.name.began_us))
     }
@@ -83,12 +83,12 @@ impl Entry {
 }
 
 impl Recordings {
-    /// A label of the suite at a place, as the names of files hold it.
+    /// Returns a label of the suite at a place, as the names of files hold it.
     pub fn label_of(place: &str, label: &Label) -> String {
         Name::of("", place, label, 0).label
     }
 
-    /// The recordings of all suites in the directory, those of one label by their age.
+    /// Returns the recordings of all suites in the directory, those of one label by their age.
     pub fn entries(&self) -> Vec<Entry> {
         let mut names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
         names.sort();

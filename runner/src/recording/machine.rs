@@ -22,7 +22,8 @@ const DIGITS: usize = 32;
 pub struct Machine(Arc<str>);
 
 impl Machine {
-    /// The identity that a directory holds, or a new one that it holds from now on; `None` where it can hold none.
+    /// Returns the identity that a directory holds, or a new one that it holds from now on; `None` where it can hold
+    /// none.
     pub fn of(directory: &Path) -> Option<Machine> {
         let path = directory.join(FILE);
         let read = || fs::read_to_string(&path).ok().and_then(|text| Machine::parse(text.trim_end()));
@@ -54,7 +55,7 @@ fn create(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-    // Whole or not at all, and never in place of another one.
+    // Whole or not at all, and never instead of another one.
     let linked = written.and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     linked

@@ -90,13 +90,13 @@ impl Index {
         }
     }
 
-    /// The newest attempt under the label and repetition of a name.
+    /// Returns the newest attempt under the label and repetition of a name.
     pub(super) fn newest(&self, like: &Name) -> Option<Name> {
         let (began_us, key) = self.by_label.get(&(like.label.clone(), like.repeat))?.last()?;
         Some(Name { key: key.clone(), began_us: *began_us, ..like.clone() })
     }
 
-    /// The newest attempt with the key and repetition of a name, under whatever label.
+    /// Returns the newest attempt with the key and repetition of a name, under whatever label.
     pub(super) fn same_act(&self, like: &Name) -> Option<&Name> {
         let first = Name { began_us: 0, label: String::new(), ..like.clone() };
         let last = Name { began_us: u64::MAX, label: "~".to_owned(), ..like.clone() };
@@ -109,7 +109,7 @@ impl Index {
         self.attempts(by).any(|(began_us, _)| *began_us > by.began_us && *began_us <= present_us + MAX_SKEW_US)
     }
 
-    /// The other attempts under the label of a name.
+    /// Returns the other attempts under the label of a name.
     pub(super) fn others(&self, than: &Name) -> Vec<Name> {
         let others = self.attempts(than).filter(|(began_us, key)| (*began_us, key) != (than.began_us, &than.key));
         others.map(|(began_us, key)| Name { key: key.clone(), began_us: *began_us, ..than.clone() }).collect()

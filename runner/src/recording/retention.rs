@@ -28,7 +28,7 @@ pub enum Standing {
 }
 
 impl Retention {
-    /// What the settings say.
+    /// Returns what the settings say.
     pub fn of(settings: &Settings) -> Retention {
         let recordings = &settings.recordings;
         Retention {

@@ -30,7 +30,7 @@ impl Spares {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A file to write into.
+    /// Returns a file to write into.
     pub(super) fn take(&self) -> Option<Spare> {
         self.files().pop()
     }

@@ -38,7 +38,7 @@ pub(super) struct Store {
 pub(super) struct Mark(u64);
 
 impl Store {
-    /// The store beside a suite in this directory.
+    /// Returns the store beside a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
         Store { home: directory.join(DIRECTORY), counted: Mutex::default(), spares: Spares::default() }
     }
@@ -59,7 +59,7 @@ impl Store {
         self.texts_directory().join(digest.as_str())
     }
 
-    /// The file that processes lock.
+    /// Returns the file that processes lock.
     pub(super) fn lock_path(&self) -> PathBuf {
         self.home.join(LOCK)
     }
@@ -93,8 +93,8 @@ impl Store {
         }
     }
 
-    /// What others have changed so far; `None` where that is not counted. Unlike [`Store::changed`] it does not differ after
-    /// a change by this store, so many changes are not as many reasons to list the directory.
+    /// Returns what others have changed so far; `None` where that is not counted. Unlike [`Store::changed`] it does not
+    /// differ after a change by this store, so many changes are not as many reasons to list the directory.
     pub(super) fn changed_by_others(&self) -> Option<Mark> {
         // Locked, so that no change is counted in one of the two only.
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,12 +107,12 @@ impl Store {
         self.is_own().then(|| fs::metadata(self.directory()).ok()?.modified().ok()).flatten()
     }
 
-    /// The names of the files.
+    /// Returns the names of the files.
     pub(super) fn list(&self) -> Vec<String> {
         if self.is_own() { names(&self.directory()) } else { Vec::new() }
     }
 
-    /// The digests of the texts.
+    /// Returns the digests of the texts.
     pub(super) fn list_texts(&self) -> Vec<Digest> {
         let names = if self.has_own_texts() { names(&self.texts_directory()) } else { Vec::new() };
         names.iter().filter_map(|name| Digest::parse(name)).collect()
@@ -246,7 +246,7 @@ impl Store {
             match fs::symlink_metadata(path) {
                 Ok(metadata) if metadata.is_symlink() => {
                     let message =
-                        format!("`{}` is a symbolic link, and recordings are not written through one", path.display());
+                        format!("`{}` is a symbolic link, through which recordings are not written", path.display());
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
                 }
                 Ok(_) => {}
@@ -277,7 +277,7 @@ pub(super) enum Unreadable {
     TooLarge(u64),
 }
 
-/// A path beside another one where this process alone writes. What it leaves there is swept once it has ended.
+/// Returns a path beside another one where this process alone writes. What it leaves there is swept once it has ended.
 pub(super) fn draft_beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);

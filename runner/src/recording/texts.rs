@@ -1,4 +1,4 @@
-//! Large texts lie beside the recordings, each under its digest, so that equal ones are stored once and the recording
+//! Large texts are beside the recordings, each under its digest, so that equal ones are stored once and the recording
 //! itself stays small. This part takes them out of the evidence and puts them back; [`super::store`] writes and reads.
 
 use std::{collections::HashMap, sync::Arc};
@@ -64,7 +64,7 @@ impl TextRef {
         TextRef { capture: 0, sha256: sha256.expect("the digest is valid"), bytes }
     }
 
-    /// The text, if it is the one that was recorded.
+    /// Returns the text, if it is the one that was recorded.
     pub(super) fn check(&self, text: Vec<u8>) -> Result<String, Unusable> {
         if text.len() as u64 != self.bytes || Digest::of(&text) != self.sha256 {
             return Err(Unusable::TextChanged);
@@ -85,8 +85,8 @@ pub(super) struct Composed {
 }
 
 impl Composed {
-    /// Composes a recording, whose large texts are here and no longer there afterwards. Evidence that nobody else holds is
-    /// not copied: it may be larger than all else in memory.
+    /// Composes a recording, whose large texts are here and no longer there afterwards. Evidence that no one else holds
+    /// is not copied: it may be larger than all else in memory.
     fn of(recording: &mut Recording) -> serde_json::Result<Composed> {
         let (refs, texts) = take_out(Arc::make_mut(&mut recording.evidence));
         recording.texts = refs;
@@ -135,7 +135,7 @@ pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Resu
     }
 }
 
-/// The largest length to which texts of these lengths can be cut so that all of them fit into the budget.
+/// Returns the largest length to which texts of these lengths can be cut so that all of them fit into the budget.
 fn level(lengths: &mut [usize], budget: usize) -> usize {
     lengths.sort_unstable();
     let mut left = budget;

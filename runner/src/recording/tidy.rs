@@ -67,7 +67,7 @@ impl Recordings {
         self.remove(&entries, &surplus.into_iter().collect(), Earnest::Remove).left
     }
 
-    /// What recordings are good for, as far as that shows from one suite.
+    /// Returns what recordings are good for, as far as that shows from one suite.
     fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Standing> {
         let label = |label: &Label| Name::of("", &self.place, label, 0).label;
         let mut labels: HashSet<String> = in_use.acts.iter().map(|(_, it)| label(it)).collect();
@@ -147,7 +147,7 @@ impl Recordings {
         let Locked::Yes { _file } = self.lock(Sharing::Alone)? else {
             let lock = self.store.lock_path();
             removed.left = Some(format!(
-                "another process has held {} for more than 2 seconds, so texts of former recordings were not removed",
+                "another process has locked {} for more than 2 seconds, so texts of old recordings were not removed",
                 lock.display()
             ));
             return Ok(());
@@ -168,7 +168,7 @@ impl Recordings {
     }
 }
 
-/// The texts that recordings refer to; `None` where that cannot be known.
+/// Returns the texts that recordings refer to; `None` where that cannot be known.
 fn needed_by<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Option<HashSet<&'e Digest>> {
     let mut digests = HashSet::new();
     for entry in entries {

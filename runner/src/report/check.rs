@@ -56,7 +56,7 @@ pub fn human(reports: &[SuiteReport], view: View) -> String {
     if many && !view.verbose {
         let _ = writeln!(
             text,
-            "to see each problem, name fewer files, or add `--format concise` (one line each) or `--verbose`"
+            "to see every problem, name fewer files, or add `--format concise` (one line each) or `--verbose`"
         );
     }
     text
@@ -79,7 +79,7 @@ pub fn concise(reports: &[SuiteReport], least: Severity) -> String {
     text
 }
 
-/// Every problem in the order of the files; those of settings that several suites share once.
+/// Returns every problem in the order of the files; those of settings that several suites share once.
 fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
     let mut settings: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
     found
 }
 
-/// Where a problem begins.
+/// Returns where a problem begins.
 fn place(source: &SourceText, problem: &Problem) -> String {
     let start = Lines::new(source.document.text(), Encoding::Utf32).places(problem.range.clone()).start;
     format!("{}:{}:{}", plain::line(&source.path), start.line + 1, start.column + 1)
@@ -167,7 +167,7 @@ fn summary(text: &mut String, printed: &[Found<'_>]) {
     }
 }
 
-/// The message with `…` for each name in backticks: what differs between problems of one kind.
+/// Returns the message with `…` for each name in backticks: what differs between problems of one kind.
 fn nameless(message: &str) -> String {
     let parts = message.split('`').enumerate();
     let parts: Vec<&str> = parts.map(|(index, part)| if index % 2 == 1 { "…" } else { part }).collect();

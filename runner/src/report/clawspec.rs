@@ -36,13 +36,13 @@ impl Subject {
         })
     }
 
-    /// What a report of a handing over within a pipeline is about: the same as that of its contract alone.
+    /// Returns what a report of a handing over within a pipeline is about: the same as that of its contract alone.
     pub fn of_handover(handover: &Handover) -> Subject {
         let Handover { from, to, contract } = handover;
         Subject { workflow: slug(&format!("{from} to {to}")), scenario: stem(contract) }
     }
 
-    /// The name of the report's file without its day and number.
+    /// Returns the name of the report's file without its day and number.
     pub fn file_stem(&self) -> String {
         format!("{}-{}", slug(&self.workflow), slug(&self.scenario))
     }
@@ -59,25 +59,25 @@ impl Subject {
 /// The length of a day, as `2026-05-14`.
 pub const DAY_LENGTH: usize = 10;
 
-/// The name of a file without its ending.
+/// Returns the name of a file without its ending.
 fn stem(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub fn last_step(path: &str) -> &str {
     path.trim_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
-/// A text as a part of a file's name: small letters and digits, everything else a hyphen.
+/// Returns a text as a part of a file's name: small letters and digits, everything else a hyphen.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// Returns whether ClawSpec would leave a report of a run: it was made now, and came to the assertions behind the act.
+/// Returns whether ClawSpec would leave a report of a run: it was made now, and came to the assertions after the act.
 pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     let is_fresh = match run.origin {
         Origin::Recorded | Origin::Observed | Origin::Present => true,
@@ -90,7 +90,7 @@ pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     is_fresh && run.absence.is_none() && !run.verdicts.iter().any(is_unmet)
 }
 
-/// The contracts of handing over that a run of a pipeline was judged by, with the results of each.
+/// Returns the contracts of handing over that a run of a pipeline was judged by, with the results of each.
 pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, Vec<&'r Judged>)> {
     let of_claim = |index: usize| {
         let results = run.verdicts.iter().filter(move |judged| judged.claim == index);
@@ -253,12 +253,12 @@ fn write_feedback(rows: &[Row<'_>], contract: &str, text: &mut String) {
     }
 }
 
-/// A text in double quotes, on one line.
+/// Returns a text in double quotes, on one line.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A number with at most four decimals, and at least one.
+/// Returns a number with at most four decimals, and at least one.
 fn decimal(value: f64) -> String {
     let text = format!("{value:.4}");
     let short = text.trim_end_matches('0');

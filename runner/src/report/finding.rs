@@ -37,18 +37,18 @@ pub(super) struct Elsewhere {
 }
 
 impl Finding<'_> {
-    /// Where it begins and ends; both count from 0, columns in UTF-16 units.
+    /// Returns where it begins and ends; both count from 0, columns in UTF-16 units.
     pub(super) fn place(&self, range: &Range<usize>) -> Range<LineColumn> {
         place_in(&self.source, range)
     }
 }
 
-/// Where a range of a text begins and ends; both count from 0, columns in UTF-16 units.
+/// Returns where a range of a text begins and ends; both count from 0, columns in UTF-16 units.
 pub(super) fn place_in(source: &SourceText, range: &Range<usize>) -> Range<LineColumn> {
     Lines::new(source.document.text(), Encoding::Utf16).places(range.clone())
 }
 
-/// Where the part of another file begins and ends; the beginning of the file where it is meant as a whole.
+/// Returns where the part of another file begins and ends; the beginning of the file where it is meant as a whole.
 pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
     let (line, columns) = place.stretch.as_ref().map_or((0, 0..0), |stretch| (stretch.line, stretch.columns.clone()));
     LineColumn { line, column: columns.start }..LineColumn { line, column: columns.end }
@@ -107,7 +107,7 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
     let source = report.source_of(case);
     let told = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
     if let Some(absence) = &run.absence {
-        // What was left out is no finding of its own.
+        // What was omitted is no finding of its own.
         if !run.is_left_out() {
             let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));

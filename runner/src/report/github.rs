@@ -6,7 +6,7 @@ use speclens_schema::problem::Severity;
 
 use super::{SuiteReport, finding::findings, plain};
 
-/// The commands, and a summary for who reads the log.
+/// Returns the commands, and a summary for who reads the log.
 pub fn render(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
     let (mut errors, mut warnings, mut notices) = (0, 0, 0);
@@ -43,12 +43,12 @@ pub fn render(reports: &[SuiteReport]) -> String {
     text
 }
 
-/// A message: a line end would end the command.
+/// Returns a message: a line end would end the command.
 fn data(text: &str) -> String {
     plain::block(&text.replace("\r\n", "\n")).replace('%', "%25").replace('\n', "%0A")
 }
 
-/// A property, which `,` and `:` would end as well.
+/// Returns a property, which `,` and `:` would end as well.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -32,7 +32,7 @@ use crate::{
 const VALUE_LIMIT: usize = 400;
 /// A value with more lines than this is shortened in the middle.
 const VALUE_LINES: usize = 12;
-/// As many lines of standard error are shown.
+/// Maximum number of lines of standard error that are shown.
 const TAIL_LINES: usize = 8;
 
 pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
@@ -44,7 +44,7 @@ pub(super) const DIM: Style = Style::new().dimmed();
 
 pub use matrix::dollars;
 
-/// What `speclens run` prints, on a terminal with so many columns.
+/// Returns what `speclens run` prints, on a terminal with so many columns.
 pub fn run(reports: &[SuiteReport], width: usize) -> String {
     let mut text = String::new();
     let mut settings = BTreeSet::new();
@@ -84,7 +84,7 @@ fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTree
     }
 }
 
-/// A problem with the lines that it is about, cures below.
+/// Returns a problem with the lines that it is about, fixes below.
 pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
@@ -150,7 +150,7 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
         let good = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn)).count();
         let left_out = outcome.runs.iter().filter(|run| run.is_decided()).count();
         remarks.push(format!("{good} of {} passed", plural(outcome.runs.len() - left_out, "run")));
-        remarks.extend((left_out > 0).then(|| format!("{left_out} not needed")));
+        remarks.extend((left_out > 0).then(|| format!("{left_out} skipped")));
     }
     match outcome.status {
         Status::Skip => remarks.push("skipped".to_owned()),
@@ -192,7 +192,7 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
         let (tests, suites) = (plural(tests, "test"), plural(suites.len(), "suite"));
         let _ = writeln!(
             text,
-            "{YELLOW}unknown{YELLOW:#}: {what} is not supported yet, so nothing is known about {tests} in {suites}\n"
+            "{YELLOW}unknown{YELLOW:#}: {what} is not supported yet, so the results of {tests} in {suites} are unknown\n"
         );
     }
 }
@@ -299,7 +299,7 @@ fn verdict_snippet(
     render(group)
 }
 
-/// A place in another file: its line, or its name where no line is meant.
+/// Returns a place in another file: its line, or its name where no line is meant.
 fn place_in_file(report: &SuiteReport, message: &str, place: &FilePlace) -> Element<'static> {
     let path = plain::line(&report.masked(&report.root.shown(&place.path)));
     let message = plain::block(&shortened(&report.masked(message)));
@@ -311,7 +311,7 @@ fn place_in_file(report: &SuiteReport, message: &str, place: &FilePlace) -> Elem
     Element::from(snippet.annotation(annotation))
 }
 
-/// How the command ended, where that helps; of an agent that did not come to its end, its last command.
+/// Returns how the command ended, where that helps; of an agent that did not come to its end, its last command.
 fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     let mut elements = Vec::new();
     let last = evidence.commands.as_ref().and_then(|log| log.commands.last());
@@ -424,7 +424,7 @@ impl Mark {
     }
 }
 
-/// The lines around each mark. A snippet holds only what is shown, so that long files cost nothing.
+/// Returns the lines around each mark. A snippet holds only what is shown, so that long files cost nothing.
 fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
     let text = source.document.text();
     let end_of = |line: usize| text.line_to_byte((line + 1).min(text.len_lines()));
@@ -498,7 +498,7 @@ fn clipped(value: &str, limit: usize, note: &str) -> String {
     format!("{head}[… {} more characters, {note} …]{tail}", count - 2 * (limit / 2))
 }
 
-/// The last lines of a stream.
+/// Returns the last lines of a stream.
 fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let from = lines.len().saturating_sub(TAIL_LINES);
@@ -519,7 +519,7 @@ fn mark(status: Status) -> (&'static str, Style) {
     }
 }
 
-/// A duration as people say it.
+/// Returns a duration as people say it.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 1.0 {

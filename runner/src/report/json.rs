@@ -20,7 +20,7 @@ pub use evidence::EvidenceEntry;
 use super::SuiteReport;
 use writer::report;
 
-/// What may be left out.
+/// What may be omitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Whether the tests are listed: `speclens check` runs none.
@@ -29,7 +29,7 @@ pub struct Content {
     pub evidence: bool,
 }
 
-/// The report as JSON text with a final line end.
+/// Returns the report as JSON text with a final line end.
 pub fn render(reports: &[SuiteReport], failures: &[String], content: Content) -> String {
     let report = report(reports, failures, content);
     let mut text = serde_json::to_string_pretty(&report).expect("a report is plain data with text keys");
@@ -37,7 +37,7 @@ pub fn render(reports: &[SuiteReport], failures: &[String], content: Content) ->
     text
 }
 
-/// The JSON Schema of the report, as the text of its committed copy.
+/// Returns the JSON Schema of the report, as the text of its committed copy.
 pub fn schema_text() -> String {
     let mut schema = schemars::generate::SchemaSettings::draft2020_12()
         .for_serialize()
@@ -89,9 +89,9 @@ struct SuiteEntry {
 /// What came of all attempts of a model in one help mode. The threshold of the model, and whether it is met, is a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ScoreEntry {
-    /// Who acted.
+    /// The subject that acted.
     subject: SubjectEntry,
-    /// How many attempts there are. Those that were left out are not among them.
+    /// How many attempts there are. Those that were omitted are not among them.
     runs: usize,
     /// How many of them passed.
     passed: usize,
@@ -120,11 +120,11 @@ struct ProblemEntry {
     place: Place,
     /// Other places that belong to it.
     related: Vec<RelatedEntry>,
-    /// The cures that a program can apply, the best one first.
+    /// The fixes that a program can apply, the best one first.
     fixes: Vec<FixEntry>,
 }
 
-/// A cure that a program can apply.
+/// A fix that a program can apply.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct FixEntry {
     /// What it does, as a menu entry.
@@ -203,7 +203,7 @@ struct CaseEntry {
 struct RunEntry {
     /// Which repetition, from 0.
     run: u32,
-    /// Who acted.
+    /// The subject that acted.
     subject: SubjectEntry,
     /// The worst of its verdicts, or what the reason for their absence amounts to.
     status: Status,
@@ -236,7 +236,7 @@ struct RunEntry {
     evidence: Option<EvidenceEntry>,
 }
 
-/// Who acted.
+/// The subject that acted.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SubjectEntry {
     /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
@@ -245,13 +245,13 @@ pub struct SubjectEntry {
     model: Option<String>,
     /// How the model learns about the program that it is to use, in cli-bench.
     mode: Option<HelpMode>,
-    /// The directory of a target behind a gateway, from the root of the workspace.
+    /// The directory of a target after a gateway, from the root of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }
 
 impl SubjectEntry {
-    /// The entry of a subject.
+    /// Returns the entry of a subject.
     pub fn of(subject: &Subject) -> SubjectEntry {
         let entry = SubjectEntry { name: subject.to_string(), model: None, mode: None, target: None };
         match subject {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::event::{RunResult, SuiteResult};
 
-/// The report as XML.
+/// Returns the report as XML.
 pub fn render(reports: &[SuiteReport]) -> String {
     let mut junit = Report::new("speclens");
     let mut total = Duration::ZERO;
@@ -67,7 +67,7 @@ fn suite(report: &SuiteReport) -> TestSuite {
     suite
 }
 
-/// A suite with mistakes is one test that broke.
+/// Returns a suite with mistakes is one test that broke.
 fn refusal(report: &SuiteReport) -> TestCase {
     let errors: Vec<String> = report
         .all_problems()
@@ -89,13 +89,13 @@ fn without_runs(report: &SuiteReport, case: &Case, status: Status) -> TestCase {
     let status = match status {
         Status::Skip => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message("switched off in the suite");
+            status.set_message("disabled in the suite");
             status
         }
         Status::Pass | Status::Warn => TestCaseStatus::success(),
         Status::Unknown | Status::Fail | Status::Error => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type(Status::Unknown.as_str()).set_message("no model is asked, so nothing is known");
+            status.set_type(Status::Unknown.as_str()).set_message("models are not asked, so the result is unknown");
             status
         }
     };
@@ -147,7 +147,7 @@ fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
     }
 }
 
-/// A command of an agent with what it printed, as a terminal would have shown it.
+/// Returns a command of an agent with what it printed, as a terminal would have shown it.
 fn console(ran: &Ran) -> String {
     let mut text = format!("$ {}\n", ran.command.text);
     for stream in [&ran.stdout, &ran.stderr].into_iter().flatten().filter(|stream| !stream.text.is_empty()) {
@@ -231,7 +231,7 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     suite
 }
 
-/// The same with the file and the line where the test is written, as many build servers show them.
+/// Returns the same with the file and the line where the test is written, as many build servers show them.
 fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
     let source = report.source_of(case);
     let path = plain::line(&report.path_of(case));

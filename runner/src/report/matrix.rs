@@ -42,7 +42,7 @@ pub(super) struct Row {
 pub(super) struct Score {
     /// How many passed.
     pub(super) passed: usize,
-    /// How many there are. Those that were left out are not among them.
+    /// How many there are. Those that were omitted are not among them.
     pub(super) runs: usize,
     /// How many failed or broke. What was not observed, or cancelled, does not count.
     failed: usize,
@@ -87,7 +87,7 @@ pub(super) enum Stability {
 }
 
 impl Matrix<'_> {
-    /// The matrix of a result.
+    /// Returns the matrix of a result.
     pub(super) fn of(result: &SuiteResult) -> Matrix<'_> {
         let mut subjects: Vec<&Subject> = Vec::new();
         let begun = |run: &&RunResult| !run.is_left_out();
@@ -150,7 +150,7 @@ impl Score {
         (self.with_turns > 0).then(|| self.turns as f64 / self.with_turns as f64)
     }
 
-    /// How the attempts agree; `None` where that is not known.
+    /// Returns how the attempts agree; `None` where that is not known.
     pub(super) fn stability(self) -> Option<Stability> {
         match (self.passed, self.failed) {
             (0, 0) => None,

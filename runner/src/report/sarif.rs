@@ -17,7 +17,7 @@ use super::{
 /// Where the format's schema is published.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The report as JSON text with a final line end.
+/// Returns the report as JSON text with a final line end.
 pub fn render(reports: &[SuiteReport]) -> String {
     let findings = findings(reports);
     let mut codes: Vec<Code> = findings.iter().filter_map(|finding| Some(finding.problem?.code)).collect();
@@ -83,7 +83,7 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
         });
         result["relatedLocations"] = related.collect();
     }
-    // What brings files into being is left out: the format changes texts that exist.
+    // What brings files into being is omitted: the format changes texts that exist.
     let fixes: Vec<Value> =
         finding.fixes.iter().filter(|one| one.creates.is_empty()).map(|one| fix(finding, one)).collect();
     if !fixes.is_empty() {
@@ -129,7 +129,7 @@ fn region(place: &Range<LineColumn>) -> Value {
     })
 }
 
-/// A path as an address: relative to the working directory where it is below it.
+/// Returns a path as an address: relative to the working directory where it is below it.
 fn uri(path: &str) -> String {
     let scheme = if path.starts_with('/') { "file://" } else { "" };
     let mut address = scheme.to_owned();

@@ -44,7 +44,7 @@ struct Begun {
 struct Elsewhere {
     /// By what it is known.
     identity: Identity,
-    /// What ended it, where another attempt saw its end, or the gateway's log says so.
+    /// What ended it, where another attempt saw its end, or the gateway log says so.
     ended: Option<Ended>,
 }
 
@@ -81,7 +81,7 @@ impl Run {
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
             }
             (None, Mode::Preconditions | Mode::Present) if !matches!(case.action, Action::Trigger(_)) => {
-                let message = "only tests of ClawSpec can be looked at without being run";
+                let message = "only ClawSpec tests can be judged without a run";
                 self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message)
             }
             (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
@@ -142,10 +142,10 @@ impl Run {
             Ok(turn) => turn,
             Err(observe::Cancelled) => {
                 let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
-                return Ok(self.asked(case, unit).absent(kind, "cancelled while it waited for another run"));
+                return Ok(self.asked(case, unit).absent(kind, "cancelled while waiting for another run"));
             }
         };
-        // What was waited for is no part of the attempt.
+        // What was waited for is not a part of the attempt.
         let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
         let begun = self.begun(case, unit, only).await?;
@@ -247,7 +247,7 @@ impl Run {
     ) -> Result<Vec<Need>, Box<RunResult>> {
         // It is a matter of microseconds, but claims may go wrong.
         catch_unwind(AssertUnwindSafe(|| case.needs(moment, context))).map_err(|_| {
-            tracing::error!("the needs of a test are not known");
+            tracing::error!("the needs of a test are unknown");
             self.defect(case, unit)
         })
     }
@@ -278,7 +278,7 @@ impl Run {
         }
     }
 
-    /// The circumstances of an attempt that begins now.
+    /// Returns the circumstances of an attempt that begins now.
     async fn begun(
         self: &Arc<Self>,
         case: &Arc<Case>,
@@ -417,7 +417,7 @@ impl Run {
             return;
         }
         let message = format!(
-            "cannot record in {}: {error}; the results are right, but an edited test has to be run again",
+            "cannot record in {}: {error}; the results are valid, but an edited test must be run again",
             self.job.directory.join(recording::DIRECTORY).display()
         );
         self.tell(Event::Note { message });
@@ -431,7 +431,7 @@ impl Run {
         }
     }
 
-    /// Replaces what was found of attempts that a run of the whole suite leaves out, by what is known of all of them.
+    /// Replaces what was found of attempts that a run of the whole suite omits, by what is known of all of them.
     /// `results` are those of `units`, some of all.
     pub(super) async fn without_spare(
         self: &Arc<Self>,
@@ -471,7 +471,7 @@ impl Run {
         Asked { suite: &self.job.suite, case, subject: &unit.subject, repeat: unit.repeat }
     }
 
-    /// What claims do, and masking, may take a while or go wrong: they have threads of their own.
+    /// Returns what claims do, and masking, may take a while or go wrong: they have threads of their own.
     pub(super) async fn blocking<A: Send + 'static>(
         &self,
         case: &Case,
@@ -485,7 +485,7 @@ impl Run {
     }
 
     fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
-        let message = "judging failed; this is a defect of speclens";
+        let message = "judging failed; this is a bug in speclens";
         Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
     }
 }
@@ -495,13 +495,13 @@ fn looked(only: Only, context: &Context) -> Option<String> {
     match only {
         Only::Preconditions => None,
         Only::Present if context.run_id.is_empty() => {
-            Some("nothing was started: judged by what is there now, of a run that is not known".to_owned())
+            Some("nothing was started: the current state was judged, of an unknown run".to_owned())
         }
         Only::Present => {
-            Some(format!("nothing was started: judged by what is there now, of the run `{}`", context.run_id))
+            Some(format!("nothing was started: the current state was judged, of the run `{}`", context.run_id))
         }
     }
 }
 
 /// Why an attempt has no result whose observing was cut short.
-const CANCELLED: &str = "cancelled before all was observed";
+const CANCELLED: &str = "cancelled before everything was observed";

@@ -1,5 +1,5 @@
-//! Repeats that are not needed: once no further attempt can change the answer of the gate of a model, tasks of that model
-//! are not repeated. What a run left out and what a replay finds missing are told by the same rule.
+//! Repeats that are not needed: once no further attempt can change the answer of the gate of a model, tasks of that
+//! model are not repeated. What a run omitted and what a replay finds missing are told by the same rule.
 
 use std::{
     collections::HashMap,
@@ -38,7 +38,7 @@ impl Standings {
         Standings(Mutex::new(standings))
     }
 
-    /// Returns whether an attempt is left out. The first of each task never is: without it nothing is known of the task.
+    /// Returns whether an attempt is omitted. The first of each task never is: without it nothing is known of the task.
     pub(super) fn may_skip(&self, gates: &Gates, unit: &Unit) -> bool {
         let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let standing = standings.get(&model(&unit.subject)).copied().unwrap_or_default();
@@ -62,15 +62,15 @@ pub(super) fn is_whole(suite: &Suite, options: &Options) -> bool {
     (0..suite.cases.len()).filter(|index| !suite.cases[*index].skip).all(|index| is_chosen(&index))
 }
 
-/// The plan of a run of the whole suite that acts as these options say.
+/// Returns the plan of a run of the whole suite that acts as these options say.
 pub(super) fn whole(suite: &Suite, options: &Options) -> Vec<Unit> {
     let all: Vec<usize> = (0..suite.cases.len()).collect();
     plan(suite, &all, options)
 }
 
-/// Returns for each attempt of a whole suite whether it is left out, by what is known of the others. Attempts that nobody
-/// made, or only of what the test did before, may be; so may those that an earlier run made than the one that made the first
-/// attempt of the task. Where what is known of the others decides nothing, none is left out.
+/// Returns for each attempt of a whole suite whether it is omitted, by what is known of the others. Attempts that
+/// nobody made, or only of what the test did before, may be; so may those that an earlier run made than the one that
+/// made the first attempt of the task. Where what is known of the others decides nothing, none is omitted.
 ///
 /// `attempts` come with the place of their case, those of a case and a subject in their order.
 pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
@@ -105,19 +105,19 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
 }
 
 impl Asked<'_> {
-    /// An attempt that is left out, because the gate of its model is decided.
+    /// Returns an attempt that is omitted, because the gate of its model is decided.
     pub fn left_out(&self) -> RunResult {
         let subject = self.subject;
         self.absent(AbsenceKind::Decided, format!("not run, because the threshold of `{subject}` is decided"))
     }
 
-    /// What is said of a repeat that an earlier run may have left out, and that decides now. `None` for any other attempt.
+    /// Returns what is said of a repeat that an earlier run may have omitted, and that decides now. `None` for any
+    /// other attempt.
     pub(super) fn needed(&self, known: &RunResult, gates: &Gates) -> Option<RunResult> {
         let is_missing = known.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::NoRecording);
         let subject = self.subject;
         (self.repeat > 0 && is_missing && gates.can_be_decided(subject)).then(|| {
-            let message =
-                format!("no recording, and the threshold of `{subject}` is not decided without it; run it again");
+            let message = format!("no recording, and the threshold of `{subject}` depends on it; run it again");
             self.absent(AbsenceKind::NoRecording, message)
         })
     }

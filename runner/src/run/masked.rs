@@ -10,7 +10,7 @@ use speclens_schema::{
 
 use crate::exec::Attempt;
 
-/// An attempt whose evidence and notes have stars in place of secrets.
+/// An attempt whose evidence and notes have stars instead of secrets.
 #[derive(Debug)]
 pub(super) struct Masked {
     evidence: Evidence,
@@ -58,30 +58,30 @@ impl Masked {
         self
     }
 
-    /// What was observed.
+    /// Returns what was observed.
     pub(super) fn evidence(&self) -> &Evidence {
         &self.evidence
     }
 
-    /// What the act put out, as the dialect reads it.
+    /// Returns what the act put out, as the dialect reads it.
     pub(super) fn output(&self) -> Option<Output> {
         let mut read = Evidence { command: self.evidence.command.clone(), ..Evidence::default() };
         self.dialect.interpret(&mut read);
         read.output
     }
 
-    /// How many bytes of captured text it holds.
+    /// Returns how many bytes of captured text it holds.
     pub(super) fn size(&mut self) -> usize {
         size_of(&mut self.evidence)
     }
 
-    /// The evidence and the notes.
+    /// Returns the evidence and the notes.
     pub(super) fn into_parts(self) -> (Evidence, Vec<String>) {
         (self.evidence, self.notes)
     }
 }
 
-/// How many bytes of captured text it holds.
+/// Returns how many bytes of captured text it holds.
 pub(super) fn size_of(evidence: &mut Evidence) -> usize {
     evidence.captures_mut().iter().map(|capture| capture.text.len()).sum()
 }

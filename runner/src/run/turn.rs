@@ -33,7 +33,7 @@ pub(super) async fn take(
     waits: impl FnOnce(),
 ) -> Result<Turn, Cancelled> {
     let alone = |error: io::Error| {
-        let note = format!("other runs in this workspace are not kept apart from this one: cannot lock it: {error}");
+        let note = format!("other runs may interfere in this workspace, because it cannot be locked: {error}");
         Turn { _file: None, note: Some(note) }
     };
     let file = match open(directory) {
@@ -105,6 +105,6 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         std::fs::write(directory.path().join(recording::DIRECTORY), "a file").expect("written");
         let turn = take(directory.path(), &CancellationToken::new(), || ()).await.expect("a turn");
-        assert!(turn.note.expect("a note").contains("cannot lock it"));
+        assert!(turn.note.expect("a note").contains("cannot be locked"));
     }
 }

@@ -19,17 +19,17 @@ use crate::encryption;
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
 
-/// How long one answer may take.
+/// Maximum duration of one answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of bytes of one answer.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// As many traces are asked for at once, and in all.
+/// Maximum number of traces that are asked for at once, and in all.
 const TRACES: usize = 100;
 const MAX_TRACES: usize = 1_000;
 
-/// As many spans are asked for at once.
+/// Maximum number of spans that are asked for at once.
 const SPANS: usize = 1_000;
 
 /// Connection to Opik.
@@ -122,7 +122,7 @@ struct Asked<'t> {
 }
 
 impl Asked<'_> {
-    /// The traces of a search, the youngest first.
+    /// Returns the traces of a search, the youngest first.
     async fn traces(&self, search: Search<'_>) -> Result<Vec<OpikTrace>, String> {
         let mut traces: Vec<OpikTrace> = Vec::new();
         loop {
@@ -137,7 +137,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The traces that name the run or its session, whenever they began.
+    /// Returns the traces that name the run or its session, whenever they began.
     async fn naming(&self, clues: &Clues) -> Result<Vec<OpikTrace>, String> {
         if let Some(run) = clues.run_id.as_deref().filter(|run| !run.is_empty()) {
             let tag = format!("clawspec:{run}");
@@ -154,7 +154,7 @@ impl Asked<'_> {
         }
     }
 
-    /// All spans of a trace.
+    /// Returns all spans of a trace.
     async fn spans(&self, trace: &str) -> Result<Vec<OpikSpan>, String> {
         let mut spans: Vec<OpikSpan> = Vec::new();
         loop {
@@ -176,7 +176,7 @@ impl Asked<'_> {
         let mut request = self.client.post(url).header("content-type", "application/json").body(body.to_string());
         if let Some(key) = &self.target.key {
             let mut value = HeaderValue::from_str(key)
-                .map_err(|_| "OPIK_API_KEY holds characters that a header cannot carry".to_owned())?;
+                .map_err(|_| "OPIK_API_KEY contains characters that are not allowed in a header".to_owned())?;
             value.set_sensitive(true);
             request = request.header("authorization", value);
         }
@@ -202,14 +202,14 @@ impl Asked<'_> {
 fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
     let status = status.as_u16();
     match (status, has_key) {
-        (401 | 403, true) => format!("Opik at {host} refuses the key in OPIK_API_KEY (status {status})"),
+        (401 | 403, true) => format!("Opik at {host} rejects the key in OPIK_API_KEY (status {status})"),
         (401 | 403, false) => format!("Opik at {host} needs a key (status {status}); set OPIK_API_KEY"),
-        (404, _) => format!("Opik at {host} knows no such project or address (status 404)"),
+        (404, _) => format!("Opik at {host} does not have this project or address (status 404)"),
         (status, _) => format!("Opik at {host} answers with status {status}"),
     }
 }
 
-/// Why there is no answer: the innermost reason says it best.
+/// Returns why there is no answer: the innermost reason says it best.
 fn reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -35,7 +35,7 @@ use super::store::Store;
 /// Maximum number of bytes of one request, as sent and unpacked. The collector of OpenTelemetry has the same limit.
 pub const MAX_REQUEST: usize = 20 * 1024 * 1024;
 
-/// How long a request may take to arrive.
+/// Maximum duration of a request to arrive.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
 /// Maximum number of connections at the same time.
@@ -91,12 +91,12 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Where it listens.
+    /// Returns where it listens.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What was received.
+    /// Returns what was received.
     pub(super) fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -104,7 +104,7 @@ impl Receiver {
 
 fn refused(address: SocketAddr, error: &io::Error) -> String {
     let help = match error.kind() {
-        io::ErrorKind::AddrInUse => "; another program listens there, perhaps another speclens or a collector",
+        io::ErrorKind::AddrInUse => "; another program is listening there, perhaps another speclens or a collector",
         _ => "",
     };
     format!("cannot listen for traces at {address}: {error}{help}")
@@ -135,7 +135,7 @@ async fn accept(listener: TcpListener, store: Arc<Store>) {
             let connection =
                 http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection of an exporter broke");
+                tracing::debug!(%error, "an exporter's connection broke");
             }
             drop(place);
         });
@@ -160,7 +160,7 @@ impl Signal {
         }
     }
 
-    /// The name of the field that tells how many were not taken.
+    /// Returns the name of the field that tells how many were not taken.
     fn rejected(self) -> &'static str {
         match self {
             Signal::Traces => "rejectedSpans",
@@ -295,7 +295,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
     };
     let Some(packing) = Packing::of(request.headers()) else {
-        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body plain or packed with gzip");
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body plain or compressed with gzip");
     };
     let arriving = Limited::new(request.into_body(), MAX_REQUEST).collect();
     let body = match tokio::time::timeout(ARRIVAL, arriving).await {
@@ -317,15 +317,15 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
         Ok(Err(refusal)) => Refusal::response(refusal, encoding),
         Err(error) => {
             tracing::error!(%error, "reading an export failed");
-            let message = "reading the export failed; this is a defect of speclens".to_owned();
+            let message = "reading the export failed; this is a bug in speclens".to_owned();
             Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, code: 13, message }.response(encoding)
         }
     }
 }
 
-/// The answer to a request that was taken, but for so much of it.
+/// Returns the answer to a request that was taken, except for so much of it.
 fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
-    let reason = "more was exported in this run than is kept";
+    let reason = "this run exported more than is kept";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {
         (Encoding::Protobuf, 0) => Vec::new(),
         (Encoding::Json, 0) => b"{}".to_vec(),

@@ -96,7 +96,7 @@ impl Store {
         refused
     }
 
-    /// The number of arrivals so far.
+    /// Returns the number of arrivals so far.
     pub(super) fn now(&self) -> u64 {
         self.held().arrivals
     }
@@ -135,7 +135,7 @@ impl Store {
         all
     }
 
-    /// How long nothing has arrived; `None`: nothing ever has.
+    /// Returns how long nothing has arrived; `None`: nothing ever has.
     pub(super) fn quiet(&self) -> Option<Duration> {
         self.held().traces.values().map(|received| received.last.elapsed()).min()
     }

@@ -1,4 +1,4 @@
-//! Traces are received, read in files and asked of a stub of Opik, through the back ends that a run has.
+//! Traces are received, read in files and asked of a stub of Opik, through the backends that a run has.
 
 mod opik;
 
@@ -33,12 +33,12 @@ fn listening() -> Arc<Traces> {
     Arc::new(Traces::new(TraceSettings { listen, ..settings() }))
 }
 
-/// A run that has just begun.
+/// Returns a run that has just begun.
 fn identity() -> Identity {
     Identity { started_us: now_us(), ..Identity::default() }
 }
 
-/// A request with spans of one trace: each its number, that of its parent (0 for none), and its attributes.
+/// Returns a request with spans of one trace: each its number, that of its parent (0 for none), and its attributes.
 fn request(trace: u8, spans: &[(u64, u64, Value)], program: Value) -> Value {
     let attributes = |value: &Value| -> Vec<Value> {
         let members = value.as_object().into_iter().flatten();
@@ -283,7 +283,7 @@ async fn port_that_is_taken_is_explained_and_leaves_the_trace_unknown() {
     assert!(watch.environment().is_empty());
     let reason = broken(watch.collect(&identity(), &[]).await);
     assert!(reason.starts_with("cannot listen for traces at 127.0.0.1:"), "{reason}");
-    assert!(reason.contains("another program listens there"), "{reason}");
+    assert!(reason.contains("another program is listening there"), "{reason}");
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ struct Mark {
     tail: Vec<u8>,
     /// The lines before the end, once they were counted.
     lines: OnceLock<usize>,
-    /// A file that is removed is read to its end all the same, if it may have been written to.
+    /// A file that is removed is read to its end anyway, if it may have been written to.
     file: Option<File>,
 }
 
@@ -131,7 +131,7 @@ impl LogWatch {
         self.reading(&LogNeed { path: None, run, moment: Moment::After }, identity).answer
     }
 
-    /// How far a run is, unless the log is as it was.
+    /// Returns how far a run is, unless the log is as it was.
     fn progress(&self, identity: &Identity, known: Option<(Sizes, Progress)>) -> (Sizes, Progress) {
         let sizes: Sizes = self
             .family
@@ -254,7 +254,8 @@ impl<'m> Opened<'m> {
         Opened { path: member.path.clone(), file, from: 0, mark: None, is_recent: false }
     }
 
-    /// The same from where it ended. One that does not have there what it had was emptied, and is read as a whole.
+    /// Returns the same from where it ended. One that does not have there what it had was emptied, and is read as a
+    /// whole.
     fn since(self, mark: &'m Mark, gaps: &mut Vec<LogGap>) -> Opened<'m> {
         let is_same = self.file.as_ref().is_ok_and(|file| tail(file, mark.end).is_ok_and(|found| found == mark.tail));
         if !is_same {
@@ -292,7 +293,7 @@ impl FileKey {
     }
 }
 
-/// The bytes before a place in a file.
+/// Returns the bytes before a place in a file.
 fn tail(file: &File, end: u64) -> io::Result<Vec<u8>> {
     use io::Read;
 

@@ -121,12 +121,12 @@ impl Exit {
         matches!(self.signal, Some(KILL | TERM))
     }
 
-    /// The exit status as the original tool records it: 1 for any other signal.
+    /// Returns the exit status as the original tool records it: 1 for any other signal.
     pub fn recorded_code(self) -> Option<i32> {
         self.code.or((self.signal.is_some() && !self.was_killed()).then_some(1))
     }
 
-    /// How it ended, in words.
+    /// Returns how it ended, in words.
     pub fn sentence(self) -> String {
         match (self.code, self.signal) {
             (Some(code), _) => format!("ended with exit status {code}"),
@@ -135,8 +135,8 @@ impl Exit {
         }
     }
 
-    /// What else is worth saying about how it ended: that a signal ended it, or, by the number that shells use for
-    /// it, one of the commands in it.
+    /// Returns what else is worth saying about how it ended: that a signal ended it, or, by the number that shells use
+    /// for it, one of the commands in it.
     pub fn remark(self) -> Option<String> {
         match (self.code, self.signal) {
             (_, Some(_)) => Some(self.sentence()),
@@ -162,7 +162,7 @@ const TERM: i32 = 15;
 /// The signals after which the work was probably not done.
 const FATAL: [i32; 6] = [ILL, ABRT, FPE, KILL, SEGV, TERM];
 
-/// A signal by its number, and its name where all systems agree on it.
+/// Returns a signal by its number, and its name where all systems agree on it.
 fn signal_words(signal: i32) -> String {
     let name = match signal {
         1 => "HUP",
@@ -296,8 +296,8 @@ pub enum RunErrorKind {
 }
 
 impl RunErrorKind {
-    /// What an attempt amounts to that broke this way: an error where something went wrong, unknown where the attempt was
-    /// not made or not finished on purpose.
+    /// Returns what an attempt amounts to that broke this way: an error where something went wrong, unknown where the
+    /// attempt was not made or not finished on purpose.
     pub fn status(self) -> Status {
         match self {
             RunErrorKind::TimedOut
@@ -320,12 +320,12 @@ impl RunErrorKind {
 }
 
 impl Evidence {
-    /// The standard output of the command that the act is.
+    /// Returns the standard output of the command that the act is.
     pub fn stdout(&self) -> Option<&Capture> {
         self.command.as_ref()?.stdout.as_ref()
     }
 
-    /// The trace of the act, or why there is none; `None` where nobody asked for it.
+    /// Returns the trace of the act, or why there is none; `None` where nobody asked for it.
     pub fn trace(&self) -> Option<&TraceAnswer> {
         self.observations.iter().find_map(|observation| match &observation.answer {
             Answer::Trace(answer) => Some(answer),
@@ -340,12 +340,12 @@ impl Evidence {
         })
     }
 
-    /// The standard error of the command that the act is.
+    /// Returns the standard error of the command that the act is.
     pub fn stderr(&self) -> Option<&Capture> {
         self.command.as_ref()?.stderr.as_ref()
     }
 
-    /// How the command ended that the act is.
+    /// Returns how the command ended that the act is.
     pub fn exit(&self) -> Option<Exit> {
         self.command.as_ref()?.exit
     }
@@ -355,17 +355,17 @@ impl Evidence {
         self.exit().is_some() || self.ended.is_some_and(Ended::is_final)
     }
 
-    /// A verdict, or unknown where it would hold only of an act that has ended.
+    /// Returns a verdict, or unknown where it would hold only of an act that has ended.
     pub fn settled(&self, open: Open, verdict: Verdict) -> Verdict {
         if self.has_ended() { verdict } else { open.of_unfinished(verdict) }
     }
 
-    /// The output streams of the command that the act is.
+    /// Returns the output streams of the command that the act is.
     pub fn streams(&self) -> impl Iterator<Item = &Capture> {
         self.command.iter().flat_map(Ran::streams)
     }
 
-    /// The commands that ran as the act: the test's own, and those of an agent.
+    /// Returns the commands that ran as the act: the test's own, and those of an agent.
     pub fn all_commands(&self) -> impl Iterator<Item = &Ran> {
         self.command.iter().chain(self.commands.iter().flat_map(|log| &log.commands))
     }
@@ -396,12 +396,12 @@ impl Output {
 }
 
 impl Capture {
-    /// A stream that was kept whole.
+    /// Returns a stream that was kept whole.
     pub fn whole(text: impl Into<String>) -> Capture {
         Capture { text: text.into(), ..Capture::default() }
     }
 
-    /// A stream from its bytes, of which the end may be missing. Invalid UTF-8 is replaced.
+    /// Returns a stream from its bytes, of which the end may be missing. Invalid UTF-8 is replaced.
     pub fn of_bytes(mut bytes: Vec<u8>, cut: bool) -> Capture {
         if cut {
             drop_half_character(&mut bytes);
@@ -436,7 +436,7 @@ impl Capture {
         })
     }
 
-    /// The text, each masked unit as [`HIDDEN`].
+    /// Returns the text, each masked unit as [`HIDDEN`].
     pub fn hidden_text(&self) -> Cow<'_, str> {
         if self.masked.is_empty() {
             return as_observed(&self.text);
@@ -463,7 +463,7 @@ fn drop_half_character(bytes: &mut Vec<u8>) {
     }
 }
 
-/// A text without the character that stands for what is masked: a program that wrote it hid nothing.
+/// Returns a text without the character that stands for what is masked: a program that wrote it hid nothing.
 fn as_observed(text: &str) -> Cow<'_, str> {
     if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "\u{fffd}")) } else { Cow::Borrowed(text) }
 }

@@ -1,8 +1,8 @@
 //! Secrets: they are masked before anything is judged, recorded, logged or shown.
 //!
 //! A known value is replaced by as many stars as it has UTF-16 units, so that lengths and positions stay, and it is
-//! remembered where they stand: a claim that depends on what was there is unknown. The values come from the caller,
-//! since this crate does not read the environment.
+//! remembered where they are: a claim that depends on what was there is unknown. The values come from the caller, since
+//! this crate does not read the environment.
 
 use std::{borrow::Cow, fmt::Write, sync::OnceLock};
 
@@ -17,7 +17,7 @@ use crate::{
 /// Unicode has given this character to no one.
 pub const HIDDEN: char = '\u{FDD0}';
 
-/// Masked text may match a pattern that the text itself did not: masking goes on for at most so many rounds.
+/// Masked text may match a pattern that the text itself did not: masking continues for at most so many rounds.
 const ROUNDS: usize = 4;
 
 /// What must not be shown.
@@ -45,7 +45,7 @@ impl PartialEq for Secret {
 }
 
 impl Secret {
-    /// Where it stands in a text, as it is and with escapes.
+    /// Where it is in a text, as it is and with escapes.
     fn find_in(&self, text: &str, has_escapes: bool, found: &mut Vec<(usize, usize)>) {
         let finder = memchr::memmem::Finder::new(&self.text);
         let mut from = 0;
@@ -60,7 +60,7 @@ impl Secret {
     }
 }
 
-/// A text in which each character may be escaped as JSON allows.
+/// Returns a text in which each character may be escaped as JSON allows.
 fn escaped(text: &str) -> Option<regex::Regex> {
     let mut pattern = String::new();
     for character in text.chars() {
@@ -145,7 +145,7 @@ fn holds_secret(name: &str, value: &str) -> bool {
     let is_harmless = match last {
         "DIR" | "DIRECTORY" | "PATH" | "FILE" => value.contains(['/', '\\']) || !has_token(value),
         "CREDENTIAL" | "CREDENTIALS" => is_path(value) && !has_token(value),
-        // A user, a password or a token may stand in it.
+        // A user, a password or a token may be in it.
         "URL" | "URI" => !value.contains(['@', '?', '#']) && !has_token(value),
         about => ABOUT.contains(&about) && !has_token(value),
     };
@@ -193,8 +193,8 @@ impl Secrets {
         Secrets::default()
     }
 
-    /// Collects the secrets among the variables of the environment: those named in the settings, and those whose
-    /// names look secret. Patterns that [`pattern`] cannot read are left out.
+    /// Collects the secrets among the variables of the environment: those named in the settings, and those whose names
+    /// look secret. Patterns that [`pattern`] cannot read are omitted.
     pub fn new<'e>(
         environment: impl IntoIterator<Item = (&'e str, &'e str)>,
         redact_env: &[String],
@@ -211,7 +211,7 @@ impl Secrets {
         secrets
     }
 
-    /// Adds a value that is known to be secret, such as the value of an `apiKeyEnv`, as it is and as it stands in JSON.
+    /// Adds a value that is known to be secret, such as the value of an `apiKeyEnv`, as it is and as written in JSON.
     pub fn add(&mut self, value: &str) {
         self.add_named(value, None);
     }
@@ -239,13 +239,13 @@ impl Secrets {
         self.values.is_empty() && self.patterns.is_empty()
     }
 
-    /// The text with stars in place of every secret. Line ends inside a secret stay.
+    /// Returns the text with stars instead of every secret. Line ends inside a secret stay.
     pub fn mask(&self, text: &str) -> String {
         let ranges = self.ranges(text);
         if ranges.is_empty() { text.to_owned() } else { starred(text, &ranges).0 }
     }
 
-    /// The stream with stars in place of every secret; nothing when there is none that is not masked already.
+    /// Returns the stream with stars instead of every secret; `None` if there is none that is not masked already.
     pub fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
         let mut masked: Option<Capture> = None;
         for _ in 0..ROUNDS {
@@ -265,7 +265,7 @@ impl Secrets {
         masked
     }
 
-    /// The variables whose values stand in any of these texts, in order.
+    /// Returns the variables whose values are in any of these texts, in order.
     pub fn names_in(&self, texts: &[&str]) -> Vec<&str> {
         let stands_in = |value: &&Secret| {
             let mut found = Vec::new();
@@ -279,7 +279,7 @@ impl Secrets {
         names
     }
 
-    /// The text with as many stars as each secret has bytes, so that places in it stay.
+    /// Returns the text with as many stars as each secret has bytes, so that places in it stay.
     pub fn cover(&self, text: &str) -> String {
         let mut covered = String::with_capacity(text.len());
         let mut from = 0;
@@ -297,7 +297,7 @@ impl Secrets {
         !self.ranges(text).is_empty()
     }
 
-    /// Where the secrets stand, merged and in order.
+    /// Where the secrets are, merged and in order.
     fn ranges(&self, text: &str) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         let has_escapes = text.contains('\\');
@@ -328,7 +328,7 @@ fn merged(mut ranges: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     merged
 }
 
-/// The text with stars at the ranges, and where they stand in it.
+/// Returns the text with stars at the ranges, and where they are in it.
 fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)>) {
     let mut out = String::with_capacity(text.len());
     let mut stretches = Vec::with_capacity(ranges.len());
@@ -346,7 +346,7 @@ fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)
     (out, stretches)
 }
 
-/// Every text in a value, keys and numbers included: where a secret can stand.
+/// Returns every text in a value, keys and numbers included: where a secret can be.
 pub fn texts_of(value: &Value) -> Vec<String> {
     let mut texts = Vec::new();
     let mut left = vec![value];

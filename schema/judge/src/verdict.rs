@@ -32,9 +32,8 @@ impl Open {
             (Open::Nothing | Open::Pass | Open::Everything, _) => false,
         };
         if may_turn {
-            verdict.outcome = Outcome::Unknown(
-                "the act was not seen to end, so what had not happened by then may have happened later".to_owned(),
-            );
+            verdict.outcome =
+                Outcome::Unknown("the end of the run was not observed, so more may have happened later".to_owned());
             (verdict.code, verdict.score) = (None, None);
             verdict.related.clear();
         }

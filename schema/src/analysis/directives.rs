@@ -68,10 +68,10 @@ fn slipped(document: &Document, file: SpecFile, directive: &Directive, slip: &Sl
         (Slip::Name(range), _) => format!("unknown comment prefix `{}`", written(range)),
         (Slip::Colon(range), _) => format!("missing `:` after `{}`", written(range)),
         (Slip::Verb(range), _) => format!("unknown directive `{}`", written(range)),
-        (Slip::Form(_), Some(Verb::Dialect)) => "`dialect` takes the kind of file after a `=`".to_owned(),
+        (Slip::Form(_), Some(Verb::Dialect)) => "missing `=` after `dialect`".to_owned(),
         (Slip::Form(_), Some(Verb::Allow) | None) => "`allow` takes its codes in parentheses".to_owned(),
-        (Slip::Empty(_), Some(Verb::Dialect)) => "`dialect` names no kind of file".to_owned(),
-        (Slip::Empty(_), Some(Verb::Allow) | None) => "`allow` names no code".to_owned(),
+        (Slip::Empty(_), Some(Verb::Dialect)) => "missing kind of file after `dialect=`".to_owned(),
+        (Slip::Empty(_), Some(Verb::Allow) | None) => "missing code in `allow(…)`".to_owned(),
     };
     let note = match directive.verb {
         Some(Verb::Dialect) => read_as(file),
@@ -96,7 +96,7 @@ fn slipped(document: &Document, file: SpecFile, directive: &Directive, slip: &Sl
     }
 }
 
-/// What is wrong with a comment that says the kind of file, and is written as it is to be.
+/// Returns what is wrong with a comment that says the kind of file, and is written as it is to be.
 fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option<Problem> {
     let (word, range) = directive.words.first()?;
     let problem = |message: String| {
@@ -115,7 +115,7 @@ fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option
     let removal = without(document, directive.range.clone());
     if document.is_before_first_entry(directive.range.start) {
         let fix = Fix::suggestion("remove the comment", vec![removal]);
-        let problem = problem("only the first `dialect` comment counts".to_owned());
+        let problem = problem("only the first `dialect` comment has an effect".to_owned());
         return Some(problem.with_help("remove one of the two").with_fix(fix));
     }
     let text = String::from(document.text());
@@ -123,23 +123,23 @@ fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option
     let top = text.len() - text.trim_start_matches('\u{feff}').len();
     let comment = format!("# speclens: dialect={word}{line_break}");
     let fix = Fix::suggestion("move the comment to the top of the file", vec![Edit::new(top..top, comment), removal]);
-    let problem = problem("`dialect` counts only above the first entry".to_owned());
+    let problem = problem("a `dialect` comment has an effect only before the first entry".to_owned());
     Some(problem.with_help("move the comment to the top of the file").with_fix(fix))
 }
 
-/// What is wrong with a code that a comment allows.
+/// Returns what is wrong with a code that a comment allows.
 fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range<usize>) -> Option<Problem> {
     let problem = |message: String| Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message);
     match Code::parse(word) {
         Some(code) if code.is_always_an_error() => {
             let fix = Fix::guess(format!("remove `{word}`"), vec![without_code(document, allowance, range)]);
-            let problem = problem(format!("`{word}` cannot be allowed"));
+            let problem = problem(format!("`{word}` cannot be silenced"));
             let note = "what cannot be read cannot be checked";
             Some(problem.with_note(note).with_help("remove it").with_fix(fix))
         }
         Some(_) => None,
         None => {
-            let problem = problem(format!("unknown code `{word}`")).with_note("it allows nothing");
+            let problem = problem(format!("unknown code `{word}`")).with_note("it silences nothing");
             Some(match nearest(word, Code::ALL.iter().map(|code| code.as_str())) {
                 Some(near) => {
                     let fix = Fix::guess(format!("write `{near}`"), vec![Edit::new(range.clone(), near)]);
@@ -166,7 +166,7 @@ fn without_code(document: &Document, allowance: &Allowance, code: &Range<usize>)
     }
 }
 
-/// Takes a comment away. What else its line holds stays, remarks behind it among that.
+/// Takes a comment away. What else its line holds stays, remarks after it among that.
 fn without(document: &Document, directive: Range<usize>) -> Edit {
     let text = document.text();
     let number = text.byte_to_line(directive.start);

@@ -55,7 +55,7 @@ impl<'p> Errors<'p> {
     }
 }
 
-/// A case with what is wrong around it.
+/// Returns a case with what is wrong around it.
 pub(super) fn doubted(case: Arc<Case>, is_refused: bool, doubts: &[&Problem]) -> Arc<Case> {
     if !doubts.is_empty() || !case.intact {
         Arc::new(case.doubted(doubts))

@@ -92,12 +92,12 @@ impl Format for ClawSpec {
             _ if !file.has_cases() => None,
             "log_path" => {
                 let source = match files.kind(config::Config::FILE) {
-                    Some(_) => format!("of `{}`", config::Config::FILE),
-                    None => "of the default settings".to_owned(),
+                    Some(_) => format!("`{}`", config::Config::FILE),
+                    None => "the default settings".to_owned(),
                 };
-                Some(InForce { value: lower::settings(files).log_path(), source })
+                Some(InForce { value: lower::settings(files).log_path(), source: Some(source) })
             }
-            "run_id" => Some(InForce { value: "{{run_id}}".to_owned(), source: "of the run".to_owned() }),
+            "run_id" => Some(InForce { value: "{{run_id}}".to_owned(), source: None }),
             _ => None,
         }
     }

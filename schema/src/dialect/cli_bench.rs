@@ -75,13 +75,13 @@ impl Format for CliBench {
         }
         if file == SpecFile::CLI_BENCH {
             let value = document.root()?.get(key)?.text()?.to_owned();
-            return Some(InForce { value, source: "of this file".to_owned() });
+            return Some(InForce { value, source: Some("this file".to_owned()) });
         }
         let main = files.main()?;
         let text = String::from_utf8(files.read(main).ok()?.to_vec()).ok()?;
         let suite = Document::read(&text, self.scalar_rules());
         let value = suite.root()?.get(key)?.text()?.to_owned();
-        Some(InForce { value, source: format!("of `{main}`") })
+        Some(InForce { value, source: Some(format!("`{main}`")) })
     }
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {

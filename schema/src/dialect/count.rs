@@ -23,7 +23,7 @@ impl Count {
         }
     }
 
-    /// The number of attempts.
+    /// Returns the number of attempts.
     pub fn all(self) -> usize {
         self.passed + self.open + self.failed
     }

@@ -45,8 +45,8 @@ pub enum Traced {
 pub struct InForce {
     /// The value.
     pub value: String,
-    /// Where it is from, as the end of a sentence such as "Where it is not set, `5` of this file counts".
-    pub source: String,
+    /// Where it is from, as the end of a sentence such as "Defaults to `5` from this file".
+    pub source: Option<String>,
 }
 
 /// A format of test specs.

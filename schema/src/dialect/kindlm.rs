@@ -79,7 +79,7 @@ impl Format for KindLm {
             return None;
         }
         let value = document.root()?.get(DEFAULTS)?.get(key)?.text()?.to_owned();
-        Some(InForce { value, source: format!("of `{DEFAULTS}` in this file") })
+        Some(InForce { value, source: Some(format!("`{DEFAULTS}` in this file")) })
     }
 
     fn is_skipped(&self, case: NodeRef<'_>) -> bool {

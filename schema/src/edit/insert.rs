@@ -10,7 +10,7 @@ use super::{
     lines::{self, dash_of, end_of_entry, indent_of, indented, keeps_blank_lines},
 };
 
-/// Puts new entries behind one of a mapping, each of them one line.
+/// Puts new entries after one of a mapping, each of them one line.
 pub(crate) fn entries_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if new.is_empty() || !is_own(mapping) || entry.key.is_through_alias() {
@@ -44,7 +44,7 @@ pub(crate) fn entry_at_front(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edi
     Some(vec![Edit::new(at..at, format!("{text}\n{indent}"))])
 }
 
-/// Puts a new entry into a mapping: behind the last of those that are before its key in `order`.
+/// Puts a new entry into a mapping: after the last of those that are before its key in `order`.
 pub(crate) fn entry_in_order(mapping: NodeRef<'_>, key: &str, line: &str, order: &[&str]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     let place = |key: &str| order.iter().position(|known| *known == key);
@@ -55,7 +55,7 @@ pub(crate) fn entry_in_order(mapping: NodeRef<'_>, key: &str, line: &str, order:
     last.and_then(|entry| entries_behind(mapping, entry, &[line.to_owned()])).or_else(|| entry_at_front(mapping, line))
 }
 
-/// Puts several entries in place of one that is written on one line.
+/// Puts several entries instead of one that is written on one line.
 pub(crate) fn entry_in_place(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     let range = entry.key.own_range().start..end_of_entry(entry);
@@ -84,7 +84,7 @@ pub(crate) fn item_at_front(list: NodeRef<'_>, words: &str) -> Option<Vec<Edit>>
     Some(vec![Edit::new(at..at, text)])
 }
 
-/// Puts an item, in its lines from the dash on, behind the others of a list in block style.
+/// Puts an item, in its lines from the dash on, after the others of a list in block style.
 pub(crate) fn lines_at_end(list: NodeRef<'_>, lines: &[String]) -> Option<Vec<Edit>> {
     let last = list.items().last().filter(|last| !keeps_blank_lines(*last) && can_change(list) && !is_flow(list))?;
     let place = lines::item(list, last)?;
@@ -92,7 +92,7 @@ pub(crate) fn lines_at_end(list: NodeRef<'_>, lines: &[String]) -> Option<Vec<Ed
     Some(vec![Edit::new(end..end, format!("\n{}", indented(lines, place.column())))])
 }
 
-/// Puts a word behind the items of a list.
+/// Puts a word after the items of a list.
 pub(crate) fn item_at_end(list: NodeRef<'_>, word: &str) -> Option<Vec<Edit>> {
     if !is_flow(list) {
         return lines_at_end(list, &[format!("- {word}")]);

@@ -19,13 +19,13 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The column in which it begins.
+    /// Returns the column in which it begins.
     pub(super) fn column(&self) -> usize {
         self.before.chars().count()
     }
 }
 
-/// The lines of an entry of a mapping.
+/// Returns the lines of an entry of a mapping.
 pub(super) fn entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Lines> {
     if !is_own(mapping) || entry.key.is_through_alias() || is_flow(mapping) {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Lines> 
     lines(mapping, start, end_of_entry(entry), before)
 }
 
-/// The lines of an item of a list.
+/// Returns the lines of an item of a list.
 pub(super) fn item(list: NodeRef<'_>, item: NodeRef<'_>) -> Option<Lines> {
     if !is_own(list) || is_flow(list) {
         return None;
@@ -62,7 +62,7 @@ fn lines(node: NodeRef<'_>, start: usize, end: usize, before: String) -> Option<
         .then_some(Lines { range: start..stop, before })
 }
 
-/// Where an entry ends, comments behind it not included.
+/// Where an entry ends, comments after it not included.
 pub(super) fn end_of_entry(entry: EntryRef<'_>) -> usize {
     end_of(entry.value).max(entry.key.own_range().end)
 }
@@ -76,7 +76,7 @@ pub(super) fn end_of_line(node: NodeRef<'_>, at: usize) -> Option<usize> {
     Some(start + whole.trim_end_matches(['\n', '\r']).len())
 }
 
-/// Where the line behind that of a byte begins.
+/// Returns where the line after that of a byte begins.
 pub(super) fn next_line(node: NodeRef<'_>, at: usize) -> usize {
     let text = node.document().text();
     text.line_to_byte((text.byte_to_line(at) + 1).min(text.len_lines()))
@@ -88,25 +88,25 @@ pub(super) fn is_margin(before: &str) -> bool {
     before.split("- ").all(|between| between.bytes().all(|it| it == b' ')) && !before.ends_with('-')
 }
 
-/// The column of a key that begins its line, but for the dashes of items.
+/// Returns the column of a key that begins its line, except for the dashes of items.
 pub(super) fn column_of(key: NodeRef<'_>) -> Option<usize> {
     let before = margin(key, key.own_range().start)?;
     (is_margin(&before) && !key.is_through_alias()).then(|| before.chars().count())
 }
 
-/// The spaces that put a new line below the byte at `at`, where only dashes and blanks are before it.
+/// Returns the spaces that put a new line below the byte at `at`, where only dashes and blanks are before it.
 pub(super) fn indent_of(node: NodeRef<'_>, at: usize) -> Option<String> {
     let before = margin(node, at)?;
     before.chars().all(|letter| letter == ' ' || letter == '-').then(|| " ".repeat(before.chars().count()))
 }
 
-/// The spaces and the dash before an item that begins a line. `None` for items in brackets.
+/// Returns the spaces and the dash before an item that begins a line. `None` for items in brackets.
 pub(super) fn dash_of(item: NodeRef<'_>) -> Option<String> {
     let before = margin(item, item.own_range().start)?;
     (before.trim() == "-" && before.chars().all(|sign| sign == ' ' || sign == '-')).then_some(before)
 }
 
-/// Whether blank lines belong to the last text of a node: what comes behind them would not be behind it.
+/// Whether blank lines belong to the last text of a node: what comes after them would not be after it.
 pub(super) fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
     match node.shape() {
         Shape::Mapping => node.entries().last().is_some_and(|entry| keeps_blank_lines(entry.value)),
@@ -126,7 +126,7 @@ pub(super) fn indented(lines: &[String], column: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The lines of a mapping as those of an item.
+/// Returns the lines of a mapping as those of an item.
 pub(super) fn as_item(lines: &[String]) -> Vec<String> {
     let line = |(index, line): (usize, &String)| match (index, line.is_empty()) {
         (0, _) => format!("- {line}"),
@@ -136,14 +136,15 @@ pub(super) fn as_item(lines: &[String]) -> Vec<String> {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// The lines that a value takes, which begins at `start`.
+/// Returns the lines that a value takes, which begins at `start`.
 pub(super) fn span(value: NodeRef<'_>, start: usize) -> RangeInclusive<usize> {
     let text = value.document().text();
     let end = value.own_range().end.max(start + 1);
     text.byte_to_line(start)..=text.byte_to_line(end - 1)
 }
 
-/// The edits that move lines to the right, or to the left where `by` is negative. `None` where a line has less before it.
+/// Returns the edits that move lines to the right, or to the left where `by` is negative. `None` where a line has less
+/// before it.
 pub(super) fn shifted(node: NodeRef<'_>, lines: RangeInclusive<usize>, by: isize) -> Option<Vec<Edit>> {
     let text = node.document().text();
     let mut edits = Vec::new();

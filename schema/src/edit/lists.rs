@@ -12,7 +12,7 @@ use super::{
     margin, one_line, source,
 };
 
-/// Writes a list in brackets in place of a value that is on one line.
+/// Writes a list in brackets instead of a value that is on one line.
 pub(crate) fn as_list(value: NodeRef<'_>, words: &[String]) -> Option<Vec<Edit>> {
     let range = value.own_range();
     let is_short = is_own(value) && !range.is_empty() && is_on_one_line(value, &range);
@@ -74,7 +74,7 @@ pub(crate) fn out_of_brackets(list: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(vec![Edit::new(range, source(item, item.own_range())?)])
 }
 
-/// Puts a space behind the dash that begins each key of a mapping: `-exit_code: 0` was meant as an item.
+/// Puts a space after the dash that begins each key of a mapping: `-exit_code: 0` was meant as an item.
 pub(crate) fn space_dashes_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let text = mapping.document().text();
     let behind_dash = |entry: EntryRef<'_>| {
@@ -88,7 +88,7 @@ pub(crate) fn space_dashes_of_keys(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     is_own.then(|| places.into_iter().map(|at| Edit::new(at..at, " ")).collect())
 }
 
-/// Puts a space behind the dash that begins each line of a plain text: below its key, `-smoke` was meant as an item.
+/// Puts a space after the dash that begins each line of a plain text: below its key, `-smoke` was meant as an item.
 pub(crate) fn space_dashes_of_lines(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     if value.style() != Some(Style::Plain) || !is_own(value) {
         return None;
@@ -127,7 +127,7 @@ pub(crate) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
             // A key in another column is a problem of its own.
             let indent = margin(item, key)?;
             let dash = dash.as_ref().filter(|dash| is_indent(&indent) && dash.len() == indent.len())?;
-            // The dash takes the place of the blanks before the key.
+            // The dash replaces the blanks before the key.
             let dash = dash.trim_start();
             edits.push(Edit::new(key - dash.len()..key, dash));
         }

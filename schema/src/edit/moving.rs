@@ -1,4 +1,4 @@
-//! Entries that move to where they belong, with everything below them and the comments behind them.
+//! Entries that move to where they belong, with everything below them and the comments after them.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ enum Home<'d> {
     Item(EntryRef<'d>),
     /// An item of a list below a key that takes its place.
     NewItem(&'d str),
-    /// Into a mapping around the one that has it, behind the entry that holds it.
+    /// Into a mapping around the one that has it, after the entry that holds it.
     Behind(EntryRef<'d>),
     /// The same, before that entry.
     Before(EntryRef<'d>),
@@ -192,7 +192,7 @@ fn place(from: NodeRef<'_>, key: &str, name: &str, home: Home<'_>) -> Option<Vec
     Some(sorted(edits))
 }
 
-/// The edit that writes what is in brackets on one line over several lines, with more behind it.
+/// Returns the edit that writes what is in brackets on one line over several lines, with more after it.
 fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     let column = column_of(holder.key)?;
     let list = holder.value;
@@ -226,7 +226,7 @@ fn unfolded(holder: EntryRef<'_>, more: &[String]) -> Option<Edit> {
     Some(Edit::new(range, format!(":\n{}", indented(&lines, column + 2))))
 }
 
-/// Where the last line of an entry ends, behind which there is nothing but a comment.
+/// Where the last line of an entry ends, after which there is nothing but a comment.
 fn end_of_lines(entry: EntryRef<'_>) -> Option<usize> {
     let end = end_of_entry(entry);
     let stop = end_of_line(entry.key, end)?;
@@ -255,7 +255,7 @@ fn cut_lines(from: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Cut> {
     let lines = lines::entry(from, entry)?;
     let column = lines.column();
     let written = source(from, lines.range.clone())?;
-    // What goes on at the column of its key would no longer belong to it further right.
+    // What continues at the column of its key would no longer belong to it further right.
     let must_be_deeper = entry.value.scalar().is_some() || is_flow(entry.value);
     let mut all = Vec::new();
     for (index, line) in written.lines().enumerate() {
@@ -288,8 +288,8 @@ fn cut_from_braces(entry: EntryRef<'_>) -> Option<Cut> {
     Some(Cut { range, column: 0, lines: vec![words.clone()], words: Some(words) })
 }
 
-/// The beginning of the line of a key, or of the comments right above it; those at the head of a file are about the
-/// file.
+/// Returns the beginning of the line of a key, or of the comments right above it; those at the head of a file are about
+/// the file.
 fn above_comments(key: NodeRef<'_>) -> usize {
     let text = key.document().text();
     let line = text.byte_to_line(key.own_range().start);

@@ -28,7 +28,7 @@ fn from_lines(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Edit> {
     if !lines.before.contains('-') {
         return whole_lines(mapping, &lines).filter(|_| mapping.entries().nth(1).is_some());
     }
-    // The next entry takes its place behind the dash.
+    // The next entry takes its place after the dash.
     let next = mapping.entries().find(|entry| entry.key.own_range().start > lines.range.start)?;
     let next = next.key.own_range().start;
     let between = source(mapping, end_of_entry(entry)..next)?;

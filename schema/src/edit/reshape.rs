@@ -24,7 +24,8 @@ pub(crate) fn fill(entry: EntryRef<'_>, words: &str) -> Option<Vec<Edit>> {
     rest[blanks..].starts_with(':').then(|| vec![Edit::new(colon..colon, format!(" {words}"))])
 }
 
-/// Writes lines in place of an entry with all its own. `kept` is the node whose words they hold: comments elsewhere would be lost.
+/// Writes lines instead of an entry with all its own. `kept` is the node whose words they hold: comments elsewhere
+/// would be lost.
 pub(crate) fn replace_entry(
     mapping: NodeRef<'_>,
     entry: EntryRef<'_>,
@@ -36,7 +37,7 @@ pub(crate) fn replace_entry(
     Some(vec![Edit::new(place.range.clone(), indented(new, place.column()).trim_start().to_owned())])
 }
 
-/// Writes one entry in place of all those of a mapping.
+/// Writes one entry instead of all those of a mapping.
 pub(crate) fn replace_entries(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edit>> {
     let entries: Vec<EntryRef<'_>> = mapping.entries().collect();
     let (first, last) = (entries.first()?, entries.last()?);
@@ -93,8 +94,8 @@ fn keeps_comments(node: NodeRef<'_>, range: &std::ops::Range<usize>, kept: NodeR
     around.iter().all(|words| !words.contains('#')).then_some(())
 }
 
-/// Puts `line` in place of a key, and beside it what is below the key: the entries of a mapping, or a scalar as the entry
-/// `member`. `None` where the key has a value and is not alone.
+/// Puts `line` instead of a key, and beside it what is below the key: the entries of a mapping, or a scalar as the
+/// entry `member`. `None` where the key has a value and is not alone.
 pub(crate) fn split_key(
     mapping: NodeRef<'_>,
     entry: EntryRef<'_>,

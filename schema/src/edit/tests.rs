@@ -13,7 +13,7 @@ use crate::{
     faults,
 };
 
-/// What an operation makes of a text.
+/// Returns what an operation makes of a text.
 #[track_caller]
 fn check(text: &str, go: impl Fn(NodeRef<'_>) -> Option<Vec<Edit>>, expected: Option<&str>) {
     for (text, expected) in [

@@ -3,13 +3,13 @@
 
 use super::{FileKind, Matches};
 
-/// As many directory entries are looked at.
+/// Maximum number of directory entries that are looked at.
 const ENTRY_LIMIT: usize = 100_000;
 
 /// No tree is searched deeper.
 const DEPTH_LIMIT: usize = 32;
 
-/// What a pattern matches in the tree that `list` shows.
+/// Returns what a pattern matches in the tree that `list` shows.
 ///
 /// `real` gives the path of a directory without symbolic links, where it may be entered.
 pub(super) fn glob(
@@ -117,7 +117,7 @@ fn is_below(path: &str, directory: &str) -> bool {
         (up.len(), names)
     }
     let ((up, names), (base_up, base)) = (cut(path), cut(directory));
-    // What stands less far above stands below the other.
+    // What is less far above is below the other.
     up < base_up && base.is_empty() || up == base_up && names.len() > base.len() && names.starts_with(&base)
 }
 
@@ -169,7 +169,7 @@ fn is_match(pattern: &str, name: &str, negations: &[char]) -> bool {
     pattern[at..].iter().all(|letter| *letter == '*')
 }
 
-/// The place behind a `[...]` that takes the letter. A bracket that is not closed stands for itself.
+/// Returns the place after a `[...]` that takes the letter. A bracket that is not closed stands for itself.
 fn class(pattern: &[char], start: usize, letter: char, negations: &[char]) -> Option<usize> {
     let mut at = start + 1;
     let negated = pattern.get(at).is_some_and(|letter| negations.contains(letter));

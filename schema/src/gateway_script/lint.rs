@@ -41,7 +41,7 @@ pub(crate) fn report(root: NodeRef<'_>, report: &mut Report) {
     }
 }
 
-/// The items of a list that can be read.
+/// Returns the items of a list that can be read.
 fn items(list: Option<Spot<'_>>) -> Vec<Spot<'_>> {
     let items = list.filter(Spot::is_list).map(|list| list.items()).unwrap_or_default();
     items.into_iter().filter(|item| item.is_mapping() && !is_damaged(item.node)).collect()

@@ -1,5 +1,5 @@
-//! An example of each kind of problem, with its cure. They are taken from the golden files of the tests, so they
-//! show what a person sees.
+//! An example of each kind of problem, with its fix. They are taken from the golden files of the tests, so they show
+//! what a person sees.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -13,13 +13,13 @@ const EXAMPLES: &str = include_str!("examples.json");
 /// A mistake as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// The kind of file that it stands in, as the schemas are named.
+    /// The kind of file that it is in, as the schemas are named.
     pub file: String,
     /// The line that is wrong, and carets under the mistake.
     pub marked: String,
     /// What is said of it: the message, the note and the help, a line for each.
     pub message: String,
-    /// What the best cure does, and what the lines are then.
+    /// What the best fix does, and what the lines are then.
     pub cure: Option<(String, String)>,
 }
 
@@ -31,7 +31,7 @@ pub fn examples(code: Code) -> &'static [Example] {
 }
 
 impl Example {
-    /// The example as text.
+    /// Returns the example as text.
     pub fn text(&self) -> String {
         let indented =
             |text: &str| text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect();
@@ -44,7 +44,7 @@ impl Example {
         text
     }
 
-    /// The example as Markdown.
+    /// Returns the example as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = format!(
             "For example (`{}`):\n\n```text\n{}\n```\n\n> {}\n",

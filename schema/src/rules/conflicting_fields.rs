@@ -79,7 +79,7 @@ impl Rule for SeveralInItem {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let names = all_of(self.keys.iter().map(String::as_str));
-        let words = Words::new(format!("{names} are in one list item")).help(fix::split_into(self.keys.len()));
+        let words = Words::new(format!("{names} are in the same list item")).help(fix::split_into(self.keys.len()));
         words.fix(site.root.find(&self.item).and_then(fix::split))
     }
 }

@@ -50,7 +50,7 @@ impl Rule for Unstructured {
         let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
         let names: Vec<&str> = failures.iter().map(|failure| failure.check).collect();
         Words::new(format!("`{file}` does not pass ClawSpec's structural checks"))
-            .note(format!("ClawSpec runs nothing of this target; failed checks: {}", names.join(", ")))
+            .note(format!("ClawSpec does not run this target; failed checks: {}", names.join(", ")))
             .help(helps.join("; "))
     }
 }

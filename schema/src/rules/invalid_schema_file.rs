@@ -32,6 +32,6 @@ impl Rule for InvalidSchema {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` cannot be used: {}", self.path, self.reason))
+        Words::new(format!("`{}` cannot be used as a JSON Schema", self.path)).note(&self.reason)
     }
 }

@@ -106,7 +106,7 @@ impl Rule for NotAllowed {
             });
             let (text, title) = (shape::scalar(near), format!("change it to `{near}`"));
             let fix = if sure { fix::replace } else { fix::guess };
-            let words = Words::new(format!("{name} cannot be {}", describe(node))).help(&title);
+            let words = Words::new(format!("{} is not a valid value for {name}", describe(node))).help(&title);
             return words.fix(is_own.then(|| fix(node.own_range(), text, title)));
         }
         let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));
@@ -156,7 +156,7 @@ impl Rule for Violates {
     }
 }
 
-/// What to write for a word with which the docs of one choice describe it.
+/// Returns what to write for a word with which the docs of one choice describe it.
 fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
     let describes =
         |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));

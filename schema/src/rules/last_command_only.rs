@@ -34,7 +34,7 @@ impl Rule for LastCommandOnly {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this checks the output of the last command only")
-            .note("several commands are expected, and the model decides which one is last")
+        Words::new("this assertion checks only the output of the last command")
+            .note("the task expects several commands, and the model decides which one runs last")
     }
 }

@@ -112,12 +112,12 @@ impl Rule for NoNegative {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new("no scenario is tagged `negative`")
-            .note("ClawSpec refuses to run a target without one, and every other target that is selected with it");
+            .note("ClawSpec refuses to run this target, and every other target that is selected with it");
         let Some(scenarios) = site.spot() else { return words };
         match capital(&scenarios) {
             Some(tag) => {
                 let written = tag.text().unwrap_or_default();
-                let help = format!("change the tag `{written}` to `negative`: ClawSpec compares capitals, too");
+                let help = format!("change the tag `{written}` to `negative`: tags are case-sensitive in ClawSpec");
                 let edits = tag.replaced("negative");
                 words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
             }
@@ -132,7 +132,7 @@ impl Rule for Claimed {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has no scenario that is tagged `negative`")
+        Words::new("the contract has no scenario tagged `negative`")
     }
 }
 
@@ -146,6 +146,6 @@ impl Rule for Unclaimed {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the contract has a scenario that is tagged `negative`").help("write `negative: true`")
+        Words::new("the contract has a scenario tagged `negative`").help("write `negative: true`")
     }
 }

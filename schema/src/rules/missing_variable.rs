@@ -36,7 +36,7 @@ struct HalfWritten {
     name: String,
 }
 
-/// A placeholder in a text, with a name that is none of these. `note`: what happens because of it.
+/// Returns a placeholder in a text, with a name that is none of these. `note`: what happens because of it.
 pub(crate) fn unknown(spot: &Spot<'_>, placeholder: &Placeholder<'_>, names: &[&str], note: &'static str) -> Finding {
     let rule = Unknown {
         written: placeholder.text.to_owned(),
@@ -67,7 +67,7 @@ pub(crate) fn check_half_written(spot: &Spot<'_>, text: &str, names: &[&str], re
     }
 }
 
-/// The fix that writes a placeholder in place of another part of a text.
+/// Returns the fix that writes a placeholder instead of another part of a text.
 fn placeholder(site: &Site<'_>, written: &str, name: &str, title: &str) -> Option<Fix> {
     let edits = site.spot()?.with_part(site.range, written, format!("{{{{{name}}}}}"))?;
     Some(Fix::guess(title, edits))
@@ -102,7 +102,7 @@ impl Rule for HalfWritten {
     fn words(&self, site: &Site<'_>) -> Words {
         let HalfWritten { written, name } = self;
         let help = format!("write `{{{{{name}}}}}`");
-        Words::new(format!("`{written}` is not filled in: the text stays as it is written"))
+        Words::new(format!("`{written}` is not expanded, so the text is used as written"))
             .fix(placeholder(site, written, name, &help))
             .help(help)
     }

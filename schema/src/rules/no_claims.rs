@@ -32,7 +32,7 @@ impl Rule for NoClaims {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`expect` holds no expectation, so this test always passes")
+        Words::new("`expect` has no expectations, so this test always passes")
             .help("add an expectation, such as `output: { contains: [...] }`")
     }
 }

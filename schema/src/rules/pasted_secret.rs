@@ -19,7 +19,7 @@ page! {
 enum PastedSecret {
     /// A text that has the form of one: "a key of OpenAI".
     Text(&'static str),
-    /// A key in place of the name of the variable that holds it.
+    /// A key instead of the name of the variable that holds it.
     InsteadOfName(String),
 }
 
@@ -55,8 +55,8 @@ fn is_key(text: &str) -> bool {
     pasted_secret(text).is_some() || text.starts_with("sk-")
 }
 
-/// Whether a key is there in place of the name of the environment variable that holds it. Under another name of the field it
-/// would still be in the file.
+/// Whether a key is there instead of the name of the environment variable that holds it. Under another name of the
+/// field it would still be in the file.
 pub(crate) fn is_instead_of_name(key: &str, value: NodeRef<'_>) -> bool {
     let names_variable = key.ends_with("KeyEnv") || key.ends_with("_key_env") || ["apiKey", "api_key"].contains(&key);
     names_variable && value.as_str().is_some_and(is_key)
@@ -88,11 +88,11 @@ impl Rule for PastedSecret {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             PastedSecret::Text(what) => Words::new(format!("this looks like {what}"))
-                .note("anyone who reads the file has it")
-                .help("keep it in the environment, and name the variable in `redact_env`"),
+                .note("anyone who can read the file has it")
+                .help("set it in the environment, and list the variable in `redact_env`"),
             PastedSecret::InsteadOfName(key) => {
-                Words::new(format!("`{key}` holds a key, not the name of an environment variable"))
-                    .note("anyone who reads the file has the key")
+                Words::new(format!("`{key}` contains a key, not the name of an environment variable"))
+                    .note("anyone who can read the file has the key")
                     .help(
                         "replace the key where it was issued, put the new one into the environment, and write the name \
                          of its variable as `apiKeyEnv`, such as `OPENAI_API_KEY`",

@@ -22,7 +22,7 @@ struct Placeholder {
 const SPEAKING: [&str; 11] =
     ["name", "description", "invoke", "intent", "tool", "trigger", "rubric", "criteria", "command", "path", "to_agent"];
 
-/// A placeholder for something that only the author knows.
+/// Returns a placeholder for something that only the author knows.
 pub(crate) fn placeholder(what: &str) -> String {
     format!("TODO({what})")
 }
@@ -54,7 +54,7 @@ fn holds_placeholder(node: NodeRef<'_>) -> bool {
     }
 }
 
-/// What is left to fill in, if a text is a placeholder: empty where it does not say.
+/// Returns what is left to fill in, if a text is a placeholder: empty where it does not say.
 fn left_out(text: &str) -> Option<&str> {
     let rest = text.trim_end().strip_prefix("TODO")?;
     if rest.is_empty() {
@@ -87,7 +87,7 @@ impl Rule for Placeholder {
     fn words(&self, site: &Site<'_>) -> Words {
         let text = site.node().and_then(|node| node.as_str()).unwrap_or_default();
         Words::new(format!("`{}` is a placeholder", text.trim_end())).help(match self.what.as_str() {
-            "" => "fill it in".to_owned(),
+            "" => "replace it".to_owned(),
             what => format!("write {what}"),
         })
     }

@@ -52,7 +52,7 @@ pub(crate) fn check_relations(root: NodeRef<'_>, items: Items<'_>, suite: &Suite
     }
 }
 
-/// The place of a part of a text, where it was written as it reads.
+/// Returns the place of a part of a text, where it was written as it reads.
 fn part(
     root: NodeRef<'_>,
     named: &Named,
@@ -68,7 +68,7 @@ fn part(
     (at, exact.filter(|exact| exact.len() == command.len()).unwrap_or(range))
 }
 
-/// Where an intent holds a command as whole words.
+/// Returns where an intent holds a command as whole words.
 fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
     let command = command.trim_end_matches('\n').trim();
@@ -79,7 +79,7 @@ fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
     })
 }
 
-/// A command in an intent: the program followed by an option, or a command of the program in backquotes.
+/// Returns a command in an intent: the program followed by an option, or a command of the program in backquotes.
 fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
     for (at, _) in intent.match_indices(cli) {
@@ -126,7 +126,7 @@ impl Rule for RevealingIntent {
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("the intent contains the command `{}`", self.command))
             .note("the task measures only whether the model copies it")
-            .help("say what the model must achieve, not how")
+            .help("describe what the model must achieve, not how")
     }
 }
 

@@ -51,7 +51,7 @@ impl Rule for SharedWorkdir {
             None => line_in_order(site.root, &Shape::of(SpecFile::CLI_BENCH), CONCURRENCY, "concurrency: 1"),
         };
         Words::new("all tasks share this directory")
-            .note(format!("cli-bench runs up to {count} of them at once; speclens runs one after the other"))
+            .note(format!("cli-bench runs up to {count} of them at once; speclens runs them one after the other"))
             .help(help)
             .fix(edits.map(|edits| Fix::guess(help, edits)))
     }

@@ -67,7 +67,7 @@ fn broken_by(value: &str, quotes: Quotes) -> Option<Broken> {
     }
 }
 
-/// The first sign that means something inside double quotes.
+/// Returns the first sign that means something inside double quotes.
 fn breaks_double(value: &str) -> Option<char> {
     let mut letters = value.chars().peekable();
     let mut line_break = None;
@@ -105,8 +105,8 @@ impl Rule for ShellQuoting {
         };
         let in_quotes = || format!("put quotes around `{text}`");
         match self.broken {
-            Broken::Single => holds('\'').note("it ends the single quotes around the placeholder"),
-            Broken::Double('"') => holds('"').note("it ends the double quotes around the placeholder"),
+            Broken::Single => holds('\'').note("it ends the single quotes around the variable"),
+            Broken::Double('"') => holds('"').note("it ends the double quotes around the variable"),
             Broken::Double('\n') => holds('\n').note("it becomes part of the quoted word"),
             Broken::Double(sign) => holds(sign).note("the shell expands it inside double quotes"),
             Broken::Bare('\n') => holds('\n').note("it ends the command").help(in_quotes()),

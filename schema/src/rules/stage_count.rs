@@ -42,7 +42,7 @@ impl Rule for OtherCount {
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherCount { written, actual } = self;
         let edits = site.spot().and_then(|spot| spot.replaced(actual.to_string()));
-        Words::new(format!("`pipeline.stages` is {written}, and the list `stages` has {actual}"))
+        Words::new(format!("`pipeline.stages` is {written}, but the length of `stages` is {actual}"))
             .fix(edits.map(|edits| Fix::guess(format!("change it to {actual}"), edits)))
     }
 }

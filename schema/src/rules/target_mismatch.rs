@@ -57,7 +57,7 @@ impl Rule for Outside {
     fn words(&self, site: &Site<'_>) -> Words {
         let Outside { path, here } = self;
         let words = Words::new(format!("`{path}` is not relative to the root of the workspace"))
-            .note("ClawSpec finds scenarios by this text")
+            .note("ClawSpec compares this path as text")
             .help("write it as `skills/name`");
         let to_here = |here: &String| {
             let edits = site.spot()?.replaced(scalar(here))?;
@@ -75,8 +75,8 @@ impl Rule for Elsewhere {
     fn words(&self, site: &Site<'_>) -> Words {
         let Elsewhere { key, wanted, here, is_defined } = self;
         let fix = site.spot().and_then(|path: Spot<'_>| change_to(&path, key, here, *is_defined));
-        Words::new("`target.path` names another directory than the one that this file is in")
-            .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`; the file is in `{here}`"))
+        Words::new("`target.path` is not the directory of this file")
+            .note(format!("ClawSpec counts the scenarios as tests of `{wanted}`, but the file is in `{here}`"))
             .fix(fix)
     }
 }

@@ -30,6 +30,6 @@ impl Rule for TemplateInName {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the name of a scenario cannot contain a template variable")
-            .note("ClawSpec does not find the scenario again once its name is filled in")
+            .note("ClawSpec cannot find the scenario by its expanded name")
     }
 }

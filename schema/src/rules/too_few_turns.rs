@@ -55,13 +55,13 @@ impl Rule for TooFewTurns {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             TooFewTurns::ForDifficulty { turns, difficulty, least } => {
-                Words::new(format!("{turns} turns are few for a task of `difficulty: {difficulty}`"))
-                    .help(format!("allow {least} turns or more"))
+                Words::new(format!("{turns} turns may be too few for `difficulty: {difficulty}`"))
+                    .help(format!("allow at least {least} turns"))
             }
             TooFewTurns::ForDiscovery { turns } => {
-                let turns = if *turns == 1 { "one turn is".to_owned() } else { format!("{turns} turns are") };
-                Words::new(format!("{turns} few with `help_modes: [discoverable]`"))
-                    .note("looking for help takes one to three")
+                let turns = if *turns == 1 { "one turn".to_owned() } else { format!("{turns} turns") };
+                Words::new(format!("{turns} may be too few with `help_modes: [discoverable]`"))
+                    .note("looking up help takes one to three turns")
             }
         }
     }

@@ -29,6 +29,6 @@ impl Rule for MultipliedAliases {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the aliases in here multiply each other to more values than are read").help("write the values out")
+        Words::new("these aliases expand to too many values").help("write the values out")
     }
 }

@@ -304,7 +304,7 @@ impl Rule for UnknownKey {
     fn words(&self, site: &Site<'_>) -> Words {
         let key = &self.key;
         let words = Words::new(match (&self.meant, self.form) {
-            (Meant::Resolved, _) => format!("`{key}` has no effect beside `argsSchema`"),
+            (Meant::Resolved, _) => format!("`{key}` has no effect with `argsSchema`"),
             (_, Some(form)) => format!("unknown key `{key}` in `{form}`"),
             (_, None) => format!("unknown key `{key}`"),
         });
@@ -321,7 +321,7 @@ impl Rule for UnknownKey {
             None => words,
         };
         match &self.wanted {
-            Some(provider) => words.note(format!("a model asks for the provider `{provider}`, which is missing")),
+            Some(provider) => words.note(format!("a model uses the provider `{provider}`, which is missing")),
             None => words,
         }
     }
@@ -329,7 +329,7 @@ impl Rule for UnknownKey {
 
 /// What happens because of an unknown key that was to be an assertion.
 fn ignored_by(dialect: Dialect) -> String {
-    format!("{} ignores the key, so it checks nothing", dialect.program())
+    format!("{} ignores unknown keys, so nothing is checked", dialect.program())
 }
 
 /// Whether the key of a mapping is written there, and not where an alias or a merge leads.
@@ -357,12 +357,12 @@ impl Meant {
                 words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
             }
             Meant::Flipped { name, value: wanted, is_free } => {
-                let help = format!("write `{name}: {wanted}`, which says the same");
+                let help = format!("write `{name}: {wanted}`, which means the same");
                 let edits = value().filter(|_| *is_free).map(|value| Edit::new(value.own_range(), wanted.to_string()));
                 words.fix(edits.map(|edit| Fix::guess(&help, renamed(name, vec![edit])))).help(help)
             }
             Meant::Opposite(name) => {
-                words.note(format!("it is the opposite of `{name}`, and there is no key for that"))
+                words.note(format!("it is the opposite of `{name}`, for which no key exists"))
             }
             Meant::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {

@@ -83,7 +83,7 @@ impl Rule for NotUnderType {
             false => spelled_out(&assertion, name, &member),
         });
         let help = format!("write `type: {name}`");
-        Words::new("the type of the assertion is not under `type`, so it checks nothing")
+        Words::new("the type of the assertion is not in the key `type`, so nothing is checked")
             .fix(edits.map(|edits| Fix::safe(&help, edits)))
             .help(help)
     }

@@ -50,7 +50,8 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     Some(keys.fold(finding, Finding::instead_of))
 }
 
-/// Looks at every value below a mapping, also where any value may be: what YAML reads in place of a text is no other mistake.
+/// Looks at every value below a mapping, also where any value may be: what YAML reads instead of a text is no other
+/// mistake.
 pub(crate) fn check_below(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
     if spot.node.alias().is_some() {
         return;
@@ -82,6 +83,6 @@ impl Rule for Unquoted {
     fn words(&self, site: &Site<'_>) -> Words {
         let quoted = quoted(&self.source);
         let edits = vec![Edit::new(site.range.clone(), quoted.clone())];
-        Words::new("a text that begins with `{{` needs quotes").fix([Fix::safe(format!("write `{quoted}`"), edits)])
+        Words::new("a string that begins with `{{` needs quotes").fix([Fix::safe(format!("write `{quoted}`"), edits)])
     }
 }

@@ -103,7 +103,7 @@ const IDLE: [&str; 60] = [
 ];
 
 impl Wish {
-    /// What an intent asks for.
+    /// Returns what an intent asks for.
     pub(crate) fn of(intent: &str) -> Wish {
         let lower = intent.to_lowercase();
         if lower.trim().is_empty() {
@@ -115,7 +115,7 @@ impl Wish {
         if wanted.all(|word| word.eq_ignore_ascii_case(first)) { Wish::About(first.to_owned()) } else { Wish::Clear }
     }
 
-    /// Whether an intent asks for nothing in particular: but for the program it holds no word that says what is
+    /// Whether an intent asks for nothing in particular: except for the program it holds no word that says what is
     /// wanted.
     fn is_vague(&self, cli: Option<&str>) -> bool {
         match self {
@@ -132,7 +132,7 @@ impl Rule for VagueIntent {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the intent names no outcome").help("say what the model must achieve, or find out")
+        Words::new("the intent names no outcome").help("describe what the model must achieve or find out")
     }
 }
 

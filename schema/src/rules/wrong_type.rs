@@ -49,7 +49,7 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(rule, at, range)
 }
 
-/// What to do with a key, or an item, that has no value, beside giving it one.
+/// Returns what to do with a key, or an item, that has no value, beside giving it one.
 fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
     let Some((parent, key)) = at.parent().zip(context.key_at(at)) else {
         // The root of what is checked alone is an item, unless it is the root of the file.
@@ -69,7 +69,7 @@ impl Rule for WrongType {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
-            return Words::new("the value has another type than the one expected");
+            return Words::new("the value has the wrong type");
         };
         let is_whole_file = self.is_whole_file;
         let (mut label, kind) = (shape.type_name(), shape.kind());
@@ -96,7 +96,7 @@ impl Rule for WrongType {
             let words = Words::new(format!("expected {} for `{key}`, found {found}", meant.unit.label()));
             return match meant.fix {
                 Some(fix) => words.mend(Some(fix)),
-                None => words.help("write the number alone, in the unit of the field"),
+                None => words.help("write only the number, in the unit of the field"),
             };
         }
         let mut fix = None;
@@ -169,7 +169,7 @@ impl Rule for WrongType {
                 fix = only.map(|only| if is_like { only } else { Fix::guess(only.title, only.edits) });
             }
             (Type::Text, NodeShape::Mapping) if let Some(quoted) = fix::quoted_line(node) => {
-                words.note = Some("`: ` makes it a mapping".to_owned());
+                words.note = Some("`: ` turns it into a mapping".to_owned());
                 fix = Some(quoted);
             }
             (Type::Text | Type::Integer | Type::Number | Type::Boolean, NodeShape::Sequence)
@@ -223,7 +223,7 @@ fn items_are_entries(list: NodeRef<'_>, shape: &Shape) -> bool {
     are_mappings && !(is_nested && values().any(|value| value.shape() == NodeShape::Scalar))
 }
 
-/// The help for a list of named things in place of a mapping from their names.
+/// Returns the help for a list of named things instead of a mapping from their names.
 fn keyed_help(list: NodeRef<'_>) -> String {
     let is_name = |text: &&str| {
         let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');

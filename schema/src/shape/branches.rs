@@ -21,7 +21,7 @@ pub(super) struct Branch {
     pub(super) otherwise: Option<&'static Value>,
 }
 
-/// The key that was looked at last, and the text that stands there. Nearly all conditions ask for the same key.
+/// The key that was looked at last, and the text that is there. Nearly all conditions ask for the same key.
 pub(super) type Tag<'d> = Option<(&'static str, Option<Option<&'d str>>)>;
 
 impl Branch {
@@ -51,8 +51,8 @@ impl Branch {
     }
 }
 
-/// The branches of a schema: its own, and those in its `allOf`. There are dozens of some, and each is asked for at every
-/// node.
+/// Returns the branches of a schema: its own, and those in its `allOf`. There are dozens of some, and each is asked for
+/// at every node.
 pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
     thread_local! {
         static KNOWN: RefCell<FxHashMap<*const Keywords, Rc<[Branch]>>> = RefCell::default();
@@ -64,7 +64,7 @@ pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
     KNOWN.with_borrow_mut(|known| Rc::clone(known.entry(std::ptr::from_ref(part)).or_insert_with(read)))
 }
 
-/// The key and the value that a condition asks for.
+/// Returns the key and the value that a condition asks for.
 fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
     let properties = condition.get("properties")?.as_object()?;
     properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))

@@ -1,4 +1,4 @@
-//! Where keys are known: the mappings of a kind of file in which a key may stand.
+//! Where keys are known: the mappings of a kind of file in which a key may be.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use crate::{document::Pointer, json_schema::SpecFile, spec_file::PerFile};
 
 use super::{Shape, Type};
 
-/// A place in a kind of file where keys may stand: `tests`, `[]`, `expect`. Items of lists are `[]`, members
-/// of mappings with free keys `*`.
+/// A place in a kind of file where keys may be: `tests`, `[]`, `expect`. Items of lists are `[]`, members of mappings
+/// with free keys `*`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub Vec<&'static str>);
 
@@ -34,8 +34,8 @@ impl Place {
         }
     }
 
-    /// What is done with a key at `here` that belongs to this place: "move it under `expect.output`".
-    pub(crate) fn way_from(&self, here: &Place) -> String {
+    /// Returns what is done with a key at `here` that belongs to this place: "move it under `expect.output`".
+    pub fn way_from(&self, here: &Place) -> String {
         let out_of = here.0.get(self.0.len()..).filter(|_| self.contains(here)).unwrap_or_default();
         match self.0.as_slice() {
             [] => "move it to the top level".to_owned(),
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// A pointer to such a place, in the first item of each list.
+    /// Returns a pointer to such a place, in the first item of each list.
     pub fn pointer(&self) -> Pointer {
         let step = |at: Pointer, step: &&'static str| match *step {
             "[]" => at.index(0),
@@ -60,24 +60,24 @@ impl Place {
         self.0.iter().fold(Pointer::root(), step)
     }
 
-    /// How many steps lead from here to there.
+    /// Returns how many steps lead from here to there.
     pub fn distance(&self, other: &Place) -> usize {
         let common = self.0.iter().zip(&other.0).take_while(|(mine, theirs)| mine == theirs).count();
         self.0.len() + other.0.len() - 2 * common
     }
 
-    /// Whether the other place is this one or lies below it.
+    /// Whether the other place is this one or is below it.
     pub fn contains(&self, other: &Place) -> bool {
         other.0.starts_with(&self.0)
     }
 }
 
-/// The mappings in which a key is known, in the order of the format.
+/// Returns the mappings in which a key is known, in the order of the format.
 pub fn places_of(file: SpecFile, key: &str) -> &'static [Place] {
     table(file).get(key).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Every key that the format knows somewhere.
+/// Returns every key that the format knows somewhere.
 pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
     table(file).keys().copied()
 }
@@ -117,7 +117,7 @@ fn collect(shape: &Shape, path: &mut Vec<&'static str>, table: &mut Table) {
     }
 }
 
-/// The place that a pointer leads to.
+/// Returns the place that a pointer leads to.
 pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<Place> {
     let mut shape = Shape::of(file);
     let mut path = Vec::new();

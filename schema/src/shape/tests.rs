@@ -24,7 +24,7 @@ fn types_are_explained_in_words() {
         ("/kindlm", "`1`"),
         ("/tests", "list of mappings"),
         ("/tests/0/vars", "mapping of names to strings"),
-        ("/tests/0/models", "list of names out of `models`"),
+        ("/tests/0/models", "list of names from `models`"),
         ("/tests/0/skip", "`true` or `false`"),
         ("/tests/0/expect/output/format", "`text` or `json`"),
         ("/tests/0/expect/latency/maxMs", "number, above 0"),

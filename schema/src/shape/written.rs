@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A number without an idle fraction.
+/// Returns a number without an idle fraction.
 pub(super) fn plain(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
@@ -10,7 +10,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// A value as it would be written in the file, in flow style.
+/// Returns a value as it would be written in the file, in flow style.
 pub fn show(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
@@ -26,7 +26,7 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// A text as YAML: plain where every reader takes it for a text, else in double quotes.
+/// Returns a text as YAML: plain where every reader takes it for a text, else in double quotes.
 pub fn scalar(text: &str) -> String {
     let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./ ".contains(letter))

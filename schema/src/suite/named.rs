@@ -71,7 +71,8 @@ pub fn inputs_of_task(task: &AgentAction, files: &dyn Files) -> Inputs {
     inputs
 }
 
-/// The path of a word from the directory of the suite; `None` for one that begins in a directory of the task's own.
+/// Returns the path of a word from the directory of the suite; `None` for one that begins in a directory of the task's
+/// own.
 fn placed(word: &str, directory: Option<&str>) -> Option<String> {
     if word.starts_with('/') {
         return Some(lexical(word));
@@ -80,7 +81,7 @@ fn placed(word: &str, directory: Option<&str>) -> Option<String> {
     directory.filter(|_| is_path).map(|directory| lexical(&format!("{directory}/{word}")))
 }
 
-/// A path without `.`, and with `..` only where it leads out.
+/// Returns a path without `.`, and with `..` only where it leads out.
 fn lexical(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -125,12 +126,12 @@ fn names_output(word: &str) -> bool {
         || word.strip_prefix("--").is_some_and(|name| NAMES.iter().any(|known| name.starts_with(known)))
 }
 
-/// What may be a path: the word itself, and the value in `--input=data/a.json` and `FILE=a.json`.
+/// Returns what may be a path: the word itself, and the value in `--input=data/a.json` and `FILE=a.json`.
 fn candidates(word: &str) -> impl Iterator<Item = &str> {
     [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten()
 }
 
-/// A path that is absolute, or begins with `..`.
+/// Returns a path that is absolute, or begins with `..`.
 fn outside(path: &str) -> Option<&str> {
     let leads_out = path.starts_with('/') || path == ".." || path.starts_with("../");
     (leads_out && !path.contains(['\n', '\0'])).then_some(path)

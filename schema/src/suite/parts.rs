@@ -42,7 +42,7 @@ pub fn changes(before: &Parts, now: &Parts) -> Vec<String> {
             pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         let name = match steps.as_slice() {
-            ["inputs", path] if path.ends_with('/') => format!("what is in `{path}`"),
+            ["inputs", path] if path.ends_with('/') => format!("the content of `{path}`"),
             ["inputs", path] => format!("file `{path}`"),
             ["action", "command", "template"] => "the command".to_owned(),
             ["action", "command", "variables", name] => format!("variable `{name}`"),

@@ -26,7 +26,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The key in the file, and the word in reports.
+    /// Returns the key in the file, and the word in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Phase::Given => "given",

@@ -20,7 +20,7 @@ pub enum Subject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<HelpMode>,
     },
-    /// A skill or an agent behind a gateway.
+    /// A skill or an agent after a gateway.
     Gateway {
         /// The directory of the target, from the root of the workspace.
         target: String,
@@ -30,12 +30,12 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// A model, in a help mode where the format has them.
+    /// Returns a model, in a help mode where the format has them.
     pub fn model(model: &str, mode: Option<HelpMode>) -> Subject {
         Subject::Model { model: model.to_owned(), mode }
     }
 
-    /// The id of the model; `None` where no model acts.
+    /// Returns the id of the model; `None` where no model acts.
     pub fn model_id(&self) -> Option<&str> {
         match self {
             Subject::Model { model, .. } => Some(model),
@@ -51,7 +51,7 @@ const WHOLE_PROGRAM: &str = "exec-complete:";
 /// Maximum number of characters of the name of an agent program, where that is enough to tell it from the others.
 const MAX_PROGRAM: usize = 24;
 
-/// A program that acts in place of a model.
+/// A program that acts instead of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentProgram<'i> {
     /// The shell command that starts it.
@@ -91,7 +91,7 @@ pub fn short_names(subjects: &[&Subject]) -> Vec<String> {
     subjects.iter().map(short).collect()
 }
 
-/// The names that a model may have, the shortest first.
+/// Returns the names that a model may have, the shortest first.
 fn names_of(model: &str) -> Vec<String> {
     let Some(AgentProgram { command, .. }) = program_of(model) else {
         let starts = model.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);

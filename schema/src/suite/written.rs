@@ -40,7 +40,7 @@ pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>
         Cases::List(list) | Cases::PartOfSuite(list) => {
             let at = Definition::list_at(list);
             let items = document.find(&at).into_iter().flat_map(NodeRef::items).enumerate();
-            items.filter_map(|(index, node)| item(file, node, at.index(index))).collect()
+            items.filter_map(|(index, node)| written_case(file, node, at.index(index))).collect()
         }
         Cases::Whole(name) => {
             let name = name(root).filter(|name| !name.is_empty());
@@ -67,7 +67,8 @@ pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
     node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())
 }
 
-fn item(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
+/// Returns an item of the list of cases, if it has a name. `at`: where it is.
+pub fn written_case(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
     case(file, Cow::Borrowed(name_of_item(file, node)?), node, at)
 }
 

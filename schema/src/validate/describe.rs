@@ -2,7 +2,7 @@
 
 use crate::document::{NodeRef, Scalar, Shape as NodeShape};
 
-/// A node in words: "the string `x`", "a list".
+/// Returns a node in words: "the string `x`", "a list".
 pub(crate) fn describe(node: NodeRef<'_>) -> String {
     const SHOWN: usize = 32;
     let text = node.text().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
     }
 }
 
-/// The name of a type with its article.
+/// Returns the name of a type with its article.
 pub(crate) fn with_article(label: &str) -> String {
     match label.chars().next() {
         Some('`') => label.to_owned(),
@@ -36,12 +36,15 @@ pub(crate) fn with_article(label: &str) -> String {
     }
 }
 
-/// The first sentence of a doc comment as the end of another one.
+/// Returns the first sentence of a doc comment as the end of another one.
 pub(crate) fn as_fragment(summary: &str) -> String {
-    let sentence = summary.split(". ").next().unwrap_or(summary);
-    let mut letters = sentence.trim_end_matches('.').chars();
+    let sentence = summary.split(". ").next().unwrap_or(summary).trim_end_matches('.');
+    let word = sentence.split(' ').next().unwrap_or(sentence);
+    let mut letters = sentence.chars();
     match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
+        // Names such as JSON and OpenAI keep their capitals.
+        Some(first) if !word.chars().skip(1).any(char::is_uppercase) => first.to_lowercase().chain(letters).collect(),
+        Some(_) => sentence.to_owned(),
         None => String::new(),
     }
 }

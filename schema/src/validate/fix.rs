@@ -1,4 +1,4 @@
-//! Cures for what the schema finds wrong, where one can be written down without thinking.
+//! Fixes for what the schema finds wrong, where one can be written down without thinking.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ pub(crate) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
     if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
 }
 
-/// The help for a key that has another name.
+/// Returns the help for a key that has another name.
 pub(crate) fn rename_title(name: &str) -> String {
     format!("rename it to `{name}`")
 }
 
-/// The help for an item with so many keys, of which each is an assertion.
+/// Returns the help for an item with so many keys, of which each is an assertion.
 pub(crate) fn split_into(items: usize) -> String {
     match items {
         0..=2 => "split it into two items".to_owned(),
@@ -30,18 +30,18 @@ pub(crate) fn split_into(items: usize) -> String {
     }
 }
 
-/// Another text in place of a node, beyond doubt.
+/// Another text instead of a node, beyond doubt.
 pub(crate) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::safe(title, vec![Edit::new(range, text)])
 }
 
-/// Another text in place of a node, likely what is meant.
+/// Another text instead of a node, likely what is meant.
 pub(crate) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
     Fix::guess(title, vec![Edit::new(range, text)])
 }
 
-/// A key that is missing, with a value to begin with, behind those that are before it in `order`. `known` are values of keys that
-/// are no examples. `None` where the mapping's layout is unusual.
+/// Returns a key that is missing, with a value to begin with, after those that are before it in `order`. `known` are
+/// values of keys that are not examples. `None` where the mapping's layout is unusual.
 pub(crate) fn insert(
     mapping: NodeRef<'_>,
     key: &str,
@@ -56,13 +56,13 @@ pub(crate) fn insert(
     let line = format!("{}: {}", scalar(key), value_of(key, member, 0, known)?);
     let edits = edit::entry_in_order(mapping, key, &line, order)?;
     let title = format!("add `{key}`");
-    // Where one value alone can stand, nothing has to be filled in.
+    // Where one value alone can be, nothing has to be filled in.
     let only = member.kind() != Type::Boolean && member.values().len() == 1;
     Some(if only { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// A key that belongs to a mapping under `child`, a key beside it. `child_shape` is what may be there: beside a command that runs
-/// on this machine, a person decides.
+/// Returns a key that belongs to a mapping under `child`, a key beside it. `child_shape` is what may be there: beside a
+/// command that runs on this machine, a person decides.
 pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&Shape>) -> Option<Fix> {
     let title = format!("move it under `{child}`");
     let edits = edit::below(mapping, key, child)?;
@@ -71,7 +71,7 @@ pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: O
     let member = child_shape.and_then(|shape| shape.step(key, None));
     let fits =
         value.is_null() || member.is_none_or(|member| could_hold(&member, value) && !holds_patterns(value, &member));
-    // What the child needs beside it may be another key that is as wrong, and would stay behind.
+    // What the child needs beside it may be another key that is as wrong, and would stay after.
     let is_new = mapping.resolved().entry(child).is_none_or(|entry| entry.value.is_null());
     let is_half = is_new
         && child_shape.is_some_and(|shape| {
@@ -89,7 +89,7 @@ fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
     !takes_patterns && value.items().any(has_signs)
 }
 
-/// The text in quotes, where a text is wanted and something else was written.
+/// Returns the text in quotes, where a text is wanted and something else was written.
 pub(crate) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
     let quoted = Value::from(text).to_string();
@@ -97,8 +97,8 @@ pub(crate) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
         .then(|| replace(node.own_range(), quoted.clone(), format!("write `{quoted}`")))
 }
 
-/// What was meant by a text, where a number or a boolean is wanted: what stands between quotes, or what looks like a
-/// number to people and is none for YAML.
+/// Returns what was meant by a text, where a number or a boolean is wanted: what is between quotes, or what looks like
+/// a number to people and is none for YAML.
 pub(crate) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
     let text = node.as_str()?.trim();
     let number = |is_whole: bool| {
@@ -122,11 +122,11 @@ pub(crate) fn literal(node: NodeRef<'_>, kind: Type) -> Option<String> {
         },
         Type::Text | Type::List | Type::Mapping | Type::Any => return None,
     };
-    // What reads as the same text again is no cure.
+    // What reads as the same text again is no fix.
     (!is_plain || meant != text).then_some(meant)
 }
 
-/// The number or the boolean that was meant.
+/// Returns the number or the boolean that was meant.
 pub(crate) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     let text = literal(node, kind)?;
     // `0200` in quotes may be meant with its zero, which a number does not keep.
@@ -142,7 +142,7 @@ pub(crate) struct Reshaped {
     pub(crate) is_sure: bool,
 }
 
-/// What a renamed key needs of its value. `None` where no shape can be given to it.
+/// Returns what a renamed key needs of its value. `None` where no shape can be given to it.
 pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     if value.shape() == NodeShape::Scalar && member.kind() == Type::List && !value.is_null() && value.alias().is_none()
     {
@@ -152,7 +152,7 @@ pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     Some(Reshaped { edits: unlisted(value, member)?, is_sure: true })
 }
 
-/// The edits that take the only item out of its list, where a scalar is needed.
+/// Returns the edits that take the only item out of its list, where a scalar is needed.
 fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     let kind = member.kind();
     match value.shape() {
@@ -164,12 +164,12 @@ fn unlisted(value: NodeRef<'_>, member: &Shape) -> Option<Vec<Edit>> {
     }
 }
 
-/// Items whose dashes lack the blank behind them: `-exit_code: 0` is a key.
+/// Items whose dashes lack the blank after them: `-exit_code: 0` is a key.
 pub(crate) fn dashed(node: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("put a space after each dash", edit::space_dashes_of_keys(node)?))
 }
 
-/// Items of texts whose dashes lack the blank behind them: `-smoke` below its key is a text, and lines of them are one.
+/// Items of texts whose dashes lack the blank after them: `-smoke` below its key is a text, and lines of them are one.
 pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::space_dashes_of_lines(node)?;
     let title = "put a space after each dash";
@@ -178,7 +178,7 @@ pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     Some(if is_first { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// A scalar in place of a mapping, as the one field that the mapping needs, or has.
+/// A scalar instead of a mapping, as the one field that the mapping needs, or has.
 pub(crate) struct ShortForm {
     pub(crate) text: String,
     /// Whether nothing else can be meant: neither a number of another unit, nor a text that denies what it names.
@@ -186,14 +186,14 @@ pub(crate) struct ShortForm {
 }
 
 impl ShortForm {
-    /// The fix that writes `text`, in which the form is, in place of a node.
+    /// Returns the fix that writes `text`, in which the form is, instead of a node.
     pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
         let title = format!("write `{text}`");
         if self.is_sure { replace(node.own_range(), text, title) } else { guess(node.own_range(), text, title) }
     }
 }
 
-/// The mapping that is meant by a scalar.
+/// Returns the mapping that is meant by a scalar.
 pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
     if shape.kind() != Type::Mapping
         || node.is_null()
@@ -238,18 +238,18 @@ pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
         || node.entries().any(|entry| fields.iter().any(|field| entry.key.text() == Some(field.name)))
 }
 
-/// The only item of a list, which is a mapping, without the list.
+/// Returns the only item of a list, which is a mapping, without the list.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("make it a mapping", edit::only_item(list)?))
 }
 
-/// A line that holds `: ` and was meant as a text: `- Total: 5`.
+/// Returns a line that holds `: ` and was meant as a text: `- Total: 5`.
 pub(crate) fn quoted_line(node: NodeRef<'_>) -> Option<Fix> {
     let (quoted, edits) = edit::quote_entry(node)?;
     Some(Fix::guess(format!("write `{quoted}`"), edits))
 }
 
-/// The only item of a list, which is a scalar, on the line of the key without its dash.
+/// Returns the only item of a list, which is a scalar, on the line of the key without its dash.
 pub(crate) fn undashed(list: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::safe("remove the dash", edit::undashed(list)?))
 }
@@ -284,7 +284,7 @@ fn holds_names(shape: &Shape) -> bool {
 /// Maximum number of bytes of a text that a title quotes.
 const LONGEST_SHOWN: usize = 60;
 
-/// A single value as a list.
+/// Returns a single value as a list.
 pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
         return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
@@ -302,13 +302,13 @@ pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     Some(fix(title, edit::as_list(node, &items)?))
 }
 
-/// An item of a list with several keys, as items with one key each.
+/// Returns an item of a list with several keys, as items with one key each.
 pub(crate) fn split(item: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::split_item(item)?;
     Some(Fix::safe(split_into(edits.len() + 1), edits))
 }
 
-/// What is known to be the value of a key, or something valid to begin with.
+/// Returns what is known to be the value of a key, or something valid to begin with.
 fn value_of(key: &str, shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<String> {
     let value = known.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
     value.or_else(|| placeholder(shape, depth, known))
@@ -360,7 +360,7 @@ fn placeholder(shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<
     })
 }
 
-/// An example that stands alone: nothing gives its placeholders a value.
+/// Returns an example that is alone: nothing gives its placeholders a value.
 fn without_placeholders(example: &Value) -> Value {
     match example.as_str() {
         Some(text) if text.contains("{{") => Value::from(text.replace("{{", "").replace("}}", "")),
@@ -368,7 +368,7 @@ fn without_placeholders(example: &Value) -> Value {
     }
 }
 
-/// The choice that an author most likely means.
+/// Returns the choice that an author most likely means.
 pub(crate) fn nearest_choice(node: NodeRef<'_>, choices: &[shape::Choice]) -> Option<&'static str> {
     let names = choices.iter().filter_map(|choice| choice.value.as_str());
     // A version is another version, not a slip of the keys.

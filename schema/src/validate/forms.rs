@@ -103,10 +103,10 @@ fn the_form_that_the_tag_names_is_what_is_checked() {
             error unknown-key @pth: unknown key `pth` in `file_present` [rename it to `path`]
             error missing-field @type: tool_was_called: `tool_was_called` is missing `tool` [add `tool`]
             error unknown-key @path: unknown key `path` in `tool_was_called` [turn it into a comment]
-            error invalid-value @file_presnt: `type` cannot be the string `file_presnt` [change it to `file_present`]
+            error invalid-value @file_presnt: the string `file_presnt` is not a valid value for `type` [change it to `file_present`]
             error wrong-type @[a]: expected `file_present` or `tool_was_called` for `type`, found a list
             error missing-field @path: a: missing `type` [add `type`]
-            error wrong-type @1: expected a path of a file for `path`, found the number `1` [put it in quotes]
+            error wrong-type @1: expected a file path for `path`, found the number `1` [put it in quotes]
         "#]],
     );
 }
@@ -116,10 +116,10 @@ fn one_assertion_is_in_one_item() {
     shows(
         "assert:\n  - exit_code: 0\n    ran: x\n  - {}\n  - exit_cod: 0\n  - { ran: a, exit_code: 1 }\n",
         expect![[r#"
-            error conflicting-fields @ran: `exit_code` and `ran` are in one list item [split it into two items]
+            error conflicting-fields @ran: `exit_code` and `ran` are in the same list item [split it into two items]
             error out-of-range @{}: the mapping must not be empty
             error unknown-key @exit_cod: unknown key `exit_cod` [rename it to `exit_code`]
-            error conflicting-fields @exit_code: `ran` and `exit_code` are in one list item [split it into two items]
+            error conflicting-fields @exit_code: `ran` and `exit_code` are in the same list item [split it into two items]
         "#]],
     );
     let text = "assert:\n  - exit_code: 0\n    ran: |\n      x\n  - ran: y\n";

@@ -21,7 +21,7 @@ pub(crate) enum Unit {
     Dollars,
 }
 
-/// What was written behind a number, or in a name.
+/// What was written after a number, or in a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Suffix {
     /// A time, in milliseconds.
@@ -32,7 +32,7 @@ pub(crate) enum Suffix {
 }
 
 impl Unit {
-    /// The unit of a field: its name says it, or the first sentence of its docs, or its bounds.
+    /// Returns the unit of a field: its name says it, or the first sentence of its docs, or its bounds.
     pub(crate) fn of(key: &str, shape: &Shape) -> Option<Unit> {
         let kind = shape.kind();
         if !matches!(kind, Type::Integer | Type::Number | Type::Any) {
@@ -52,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// The unit that a name ends with: `maxSec`, `timeout_ms`. `None` where it ends with none.
+    /// Returns the unit that a name ends with: `maxSec`, `timeout_ms`. `None` where it ends with none.
     pub(crate) fn in_name(name: &str) -> Option<Suffix> {
         let start = name.rfind(|letter: char| letter == '_' || letter == '-' || letter.is_ascii_uppercase())?;
         let word = name[start..].trim_start_matches(['_', '-']).to_ascii_lowercase();
@@ -60,7 +60,7 @@ impl Unit {
         suffix(&word).filter(|_| word != "min")
     }
 
-    /// The same unit as it is written behind a number.
+    /// The same unit as it is written after a number.
     pub(crate) fn as_written(self) -> Suffix {
         match self {
             Unit::Milliseconds => Suffix::Time(1.0),
@@ -70,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// What a field takes.
+    /// Returns what a field takes.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Unit::Milliseconds => "a number of milliseconds",
@@ -81,7 +81,7 @@ impl Unit {
         }
     }
 
-    /// The number that was meant, where a text is one with a unit of the same kind.
+    /// Returns the number that was meant, where a text is one with a unit of the same kind.
     fn number(self, text: &str) -> Option<f64> {
         let text = text.trim();
         let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
@@ -119,7 +119,7 @@ pub(crate) struct Meant {
     pub(crate) fix: Option<Fix>,
 }
 
-/// A text with a unit in place of a number. `None` where it is something else.
+/// Returns a text with a unit instead of a number. `None` where it is something else.
 pub(crate) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant> {
     let unit = Unit::of(key, shape)?;
     let number = unit.number(node.as_str()?)?;
@@ -127,7 +127,7 @@ pub(crate) fn meant(key: &str, node: NodeRef<'_>, shape: &Shape) -> Option<Meant
     Some(Meant { unit, fix: written(node, number, fits) })
 }
 
-/// A text with a unit of time in place of a number of seconds, as a fix. `None` where it is something else.
+/// Returns a text with a unit of time instead of a number of seconds, as a fix. `None` where it is something else.
 pub(crate) fn in_seconds(node: NodeRef<'_>) -> Option<Fix> {
     written(node, Unit::Seconds.number(node.as_str()?)?, |_| true)
 }

@@ -126,7 +126,7 @@ const POLES: &[(&str, &str)] = &[
     ("with", "without"),
 ];
 
-/// Words that turn a name around where they are put in or left out.
+/// Words that turn a name around where they are put in or omitted.
 const NEGATIONS: &[&str] = &[
     "not",
     "no",
@@ -191,7 +191,7 @@ const DENIALS: &[&str] = &[
     "banned",
 ];
 
-/// Verbs that names have or leave out, without another sense.
+/// Verbs that names have or omit, without another sense.
 const AUXILIARIES: &[&str] = &["was", "is", "be", "been", "are", "were", "does", "did", "has", "have", "should"];
 
 /// How long a word is at most that is put in, taken away or replaced.
@@ -233,7 +233,7 @@ impl Written {
         strsim::osa_distance(&self.letters, other)
     }
 
-    /// How far away the nearest name with another pole is, if it is within the limit.
+    /// Returns how far away the nearest name with another pole is, if it is within the limit.
     fn to_swapped(&self, name: &str, limit: usize) -> Option<usize> {
         if self.is_far(name, limit) {
             return None;
@@ -241,7 +241,7 @@ impl Written {
         self.least(limit, swapped(&words(name)))
     }
 
-    /// How far away the nearest name with one negation more or less is, if it is within the limit.
+    /// Returns how far away the nearest name with one negation more or less is, if it is within the limit.
     fn to_negated(&self, name: &str, limit: usize) -> Option<usize> {
         if self.is_far(name, limit) {
             return None;
@@ -281,7 +281,7 @@ pub(super) fn is_another(written: &str, name: &str) -> bool {
     written.to_swapped(name, nearer + 1).is_some() || written.to_negated(name, nearer).is_some()
 }
 
-/// Whether whole words of a text change the sense of a name: `was` in place of `not`, or `any` where the name has none.
+/// Whether whole words of a text change the sense of a name: `was` instead of `not`, or `any` where the name has none.
 fn replaces_sense(written: &str, name: &str) -> bool {
     let (ours, theirs) = (words(written), words(name));
     let squashed = squashed(written);
@@ -294,7 +294,7 @@ fn replaces_sense(written: &str, name: &str) -> bool {
         || ours.iter().any(|word| QUANTIFIERS.contains(&word.as_str()) && !theirs.contains(word))
 }
 
-/// The name whose opposite a text is, if it is one, and how many letters it is away from that.
+/// Returns the name whose opposite a text is, if it is one, and how many letters it is away from that.
 pub(super) fn opposite_of<'c>(written: &str, names: impl IntoIterator<Item = &'c str>) -> Option<(&'c str, usize)> {
     let written = Written::new(written);
     if written.letters.len() > MAX_LETTERS {
@@ -328,7 +328,7 @@ pub(super) fn common_words(one: &str, other: &str) -> usize {
 /// Whether a text negates a name, maybe with a slip, and another name negates it, too: `unexpected` and `not_expected`,
 /// `tool_was_not_called` and `tool_not_called`.
 pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
-    // Verbs that a name may leave out.
+    // Verbs that a name may omit.
     let bare = |text: &str| {
         words(text).into_iter().filter(|word| !AUXILIARIES.contains(&word.as_str())).collect::<Vec<_>>().join("_")
     };
@@ -340,7 +340,7 @@ pub(super) fn both_negate(name: &str, written: &str, other: &str) -> bool {
     both(name, written, other) || both(&bare(name), &bare(written), &bare(other))
 }
 
-/// How many letters of a text may be slips.
+/// Returns how many letters of a text may be slips.
 fn slips_of(written: &Written) -> usize {
     match written.length {
         0..=4 => 0,
@@ -380,7 +380,7 @@ pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
     is_number && one.trim_start_matches('0') != other.trim_start_matches('0')
 }
 
-/// The words of a name, in small letters.
+/// Returns the words of a name, in small letters.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;
@@ -400,7 +400,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The names with the other pole in place of one of their words.
+/// Returns the names with the other pole instead of one of their words.
 fn swapped(words: &[String]) -> impl Iterator<Item = String> {
     words.iter().enumerate().flat_map(move |(index, word)| {
         let others = OTHER_POLES.get(word.as_str()).into_iter().flatten();
@@ -408,7 +408,7 @@ fn swapped(words: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The names with one negation more, which has about so many letters.
+/// Returns the names with one negation more, which has about so many letters.
 fn more_negated(words: &[String], length: usize, limit: usize) -> impl Iterator<Item = String> {
     (0..=words.len()).flat_map(move |index| {
         let prefixes = if index < words.len() { PREFIXES } else { &[] };
@@ -420,7 +420,7 @@ fn more_negated(words: &[String], length: usize, limit: usize) -> impl Iterator<
     })
 }
 
-/// The names with one negation less.
+/// Returns the names with one negation less.
 fn less_negated(words: &[String]) -> impl Iterator<Item = String> {
     words.iter().enumerate().flat_map(move |(index, word)| {
         let whole = NEGATIONS.contains(&word.as_str()).then(|| with(words, index, ""));
@@ -432,7 +432,7 @@ fn less_negated(words: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// A name with another word in one place.
+/// Returns a name with another word in one place.
 fn with(words: &[String], index: usize, other: &str) -> String {
     words.iter().enumerate().map(|(at, word)| if at == index { other } else { word.as_str() }).collect()
 }

@@ -22,8 +22,8 @@ impl ListStyle {
         }
     }
 
-    /// The text with each list that begins below a key moved to this style. Every line stays a line; the text may be
-    /// damaged, and what belongs to no list stays as it is.
+    /// Returns the text with each list that begins below a key moved to this style. Every line stays a line; the text
+    /// may be damaged, and what belongs to no list stays as it is.
     pub(crate) fn of(self, text: &str) -> String {
         let mut out = String::new();
         // The lists around the line, from the outside in: the column of the dashes before, and by how much they move.

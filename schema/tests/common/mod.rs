@@ -2,7 +2,7 @@
 
 use speclens_schema::problem::Problem;
 
-/// The problems as text, in the order given.
+/// Returns the problems as text, in the order given.
 pub(crate) fn render(text: &str, problems: &[Problem]) -> String {
     let mut out = String::new();
     for problem in problems {
@@ -36,7 +36,7 @@ pub(crate) fn render(text: &str, problems: &[Problem]) -> String {
     out
 }
 
-/// The first line of a range, with carets under its part of it.
+/// Returns the first line of a range, with carets under its part of it.
 fn snippet(text: &str, range: &std::ops::Range<usize>) -> String {
     let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[range.start..].find('\n').map_or(text.len(), |at| range.start + at);

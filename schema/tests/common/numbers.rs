@@ -6,13 +6,13 @@ use std::ops::Range;
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    /// A number below the limit; 0 where there is none.
+    /// Returns a number below the limit; 0 where there is none.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit.max(1)
     }
 
-    /// An edit somewhere in a text: what goes, and what comes.
+    /// Returns an edit somewhere in a text: what goes, and what comes.
     pub(crate) fn edit(&mut self, text: &str) -> (Range<usize>, String) {
         let boundary = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let start = boundary(self.below(text.len() + 1));
@@ -23,7 +23,7 @@ impl Numbers {
         };
         let comes = match self.below(4) {
             0 => String::new(),
-            // A piece of the text comes to stand elsewhere.
+            // A piece of the text ends up elsewhere.
             1 => {
                 let from = boundary(self.below(text.len() + 1));
                 text[from..boundary((from + self.below(200)).min(text.len())).max(from)].to_owned()

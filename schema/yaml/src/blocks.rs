@@ -50,7 +50,7 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
         None | Some(_) => {}
     }
     let mut spans = splitter.spans;
-    // With nothing behind it the end of the document is no mistake.
+    // With nothing behind it the end of the document is not a mistake.
     while spans.len() > 1 && spans.last().is_some_and(|span| span.kind == SpanKind::Stray && ends_document(text, span))
     {
         spans.pop();
@@ -70,9 +70,9 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// Entries that are too far left for the item above them, and are not at the margin, belong to it all the same: its
-/// reading says so. Other words may become a new item, and must not damage the one above while they are typed. An entry
-/// that is nearer to the margin than to the item belongs to the root.
+/// Entries that are too far left for the item above them, and are not at the margin, belong to it anyway: its reading
+/// says so. Other words may become a new item, and must not damage the one above while they are typed. An entry that is
+/// nearer to the margin than to the item belongs to the root.
 fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
     let indent = |span: &Span| text.byte_slice(span.range.start..).chars().take_while(|letter| *letter == ' ').count();
     let is_key = |span: &Span| {
@@ -143,7 +143,7 @@ fn join_headless(text: &Rope, spans: &mut Vec<Span>) {
     }
 }
 
-/// How many pieces make up a list whose first dash is missing, if the first of them is the key of such a list.
+/// Returns how many pieces make up a list whose first dash is missing, if the first of them is the key of such a list.
 fn end_of_headless(text: &Rope, spans: &[Span]) -> Option<usize> {
     let entry_at = |at: usize| String::from(text.line(text.byte_to_line(at))).trim_end().to_owned();
     let key_of = |words: &str| match head_shape(words) {
@@ -168,7 +168,7 @@ fn end_of_headless(text: &Rope, spans: &[Span]) -> Option<usize> {
     Some(items + spans[items..].iter().take_while(|span| item(span).is_some()).count())
 }
 
-/// The lines of a piece that hold more than a comment.
+/// Returns the lines of a piece that hold more than a comment.
 fn contents_of<'t>(text: &'t Rope, span: &Span) -> impl Iterator<Item = String> + use<'t> {
     let end = span.range.end;
     let first = text.byte_to_line(span.range.start);
@@ -209,7 +209,7 @@ struct Line {
     indent: usize,
     /// The first character that is no blank; 0 on an empty line.
     first: u8,
-    /// The character behind it; a line break at the end of the line.
+    /// The character after it; a line break at the end of the line.
     second: u8,
 }
 
@@ -219,7 +219,7 @@ struct Splitter<'t> {
     list: List,
     /// Whether `---` was seen.
     separated: bool,
-    /// How many lines are entries: without one the root is no mapping.
+    /// How many lines are entries: without one the root is not a mapping.
     keys: usize,
     /// How many items the root has so far, when it is a list.
     root_items: Option<usize>,
@@ -234,10 +234,10 @@ enum List {
     None,
     /// It is a bare `key:`; the next line decides.
     Possible,
-    /// It is a list, and its dashes stand in this column.
+    /// It is a list, and its dashes are in this column.
     At(usize),
-    /// It is something else that came between the items of a list: `column` of its dashes. The list goes
-    /// on at the first dash in that column that can be nothing else.
+    /// It is something else that came between the items of a list: `column` of its dashes. The list continues at the
+    /// first dash in that column that can be nothing else.
     Interrupted {
         column: usize,
         /// Whether lines may follow that belong to it, whatever they hold.
@@ -467,7 +467,7 @@ enum Shape {
 
 /// What a value on the key's own line says about the lines that follow.
 enum Value {
-    /// Nothing more belongs to it, but for text that goes on.
+    /// Nothing more belongs to it, except for text that continues.
     Complete,
     /// Indented lines follow: a block scalar, or an anchor or tag whose node comes below.
     Opens,

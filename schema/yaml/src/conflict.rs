@@ -44,7 +44,7 @@ pub(super) fn merge(text: &Rope, faults: &mut Vec<Fault>) {
     }
 }
 
-/// The line of the last mark, when the one in the middle is before it.
+/// Returns the line of the last mark, when the one in the middle is before it.
 fn last_mark(text: &Rope, first: usize) -> Option<usize> {
     let mut lines = first + 1..text.len_lines().min(first + MAX_LINES_BELOW);
     lines.find(|line| begins_with(text, *line, "======="))?;

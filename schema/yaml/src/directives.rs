@@ -5,7 +5,7 @@ use crate::tree::{Node, NodeKind};
 /// The word that such a comment begins with.
 pub const NAME: &str = "speclens";
 
-/// Where the `#` of each such comment is in a block's text. Texts of the tree may look like one.
+/// Returns where the `#` of each such comment is in a block's text. Texts of the tree may look like one.
 pub(super) fn marks(text: &str, root: Option<&Node>) -> Vec<usize> {
     let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
     let hashes = memchr::memchr_iter(b'#', text.as_bytes()).filter(|&at| begins(at) && may_be_name(&text[at + 1..]));

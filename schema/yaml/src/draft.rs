@@ -56,13 +56,13 @@ impl<'t> Draft<'t> {
         floor_boundary(self.written, place)
     }
 
-    /// A node with its places in the text as it is written.
+    /// Returns a node with its places in the text as it is written.
     pub(super) fn written_node(&self, mut node: Node) -> Node {
         node.move_places(&|at| self.written(at));
         node
     }
 
-    /// A mistake with its places in the text as it is written.
+    /// Returns a mistake with its places in the text as it is written.
     pub(super) fn written_fault(&self, mut fault: Fault) -> Fault {
         let written = |range: &Range<usize>| self.written(range.start)..self.written(range.end);
         fault.range = written(&fault.range);
@@ -73,7 +73,7 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// What a rewriting changes, line by line where it keeps their number: what stays keeps its place.
+/// Returns what a rewriting changes, line by line where it keeps their number: what stays keeps its place.
 fn changed_parts<'r>(written: &str, rewriting: &'r Rewrite) -> Vec<(Range<usize>, &'r str)> {
     let (old, new) = (&written[rewriting.range.clone()], rewriting.text.as_str());
     let is_alike = old.split('\n').count() == new.split('\n').count();

@@ -49,7 +49,7 @@ pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxErro
     or_loosely(parse_text(text, rules), text, rules)
 }
 
-/// The same without keeping what the root holds: its children are gone.
+/// Returns the same without keeping what the root holds: its children are gone.
 pub(crate) fn skim(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     or_loosely(read(text, rules, false), text, rules)
 }
@@ -113,7 +113,7 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
     Ok(builder.parsed)
 }
 
-/// The nearest character boundary at or before an offset.
+/// Returns the nearest character boundary at or before an offset.
 pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
     while !text.is_char_boundary(offset) {
         offset -= 1;
@@ -207,7 +207,7 @@ impl Builder<'_> {
     }
 
     fn open(&mut self, start: usize, tag: Option<Box<str>>, kind: NodeKind, flow: bool) {
-        // A list that is the root is reported behind its first dash.
+        // A list that is the root is reported after its first dash.
         let start = match (&kind, flow) {
             (NodeKind::Sequence(_), false) if !self.text[start..].starts_with('-') => {
                 let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
@@ -220,7 +220,7 @@ impl Builder<'_> {
         self.opened = true;
     }
 
-    /// Hands a finished node to the collection it stands in.
+    /// Hands a finished node to the collection it is in.
     fn close(&mut self, node: Node) {
         self.opened = false;
         let Some(open) = self.stack.last_mut() else {
@@ -253,8 +253,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The lines of a text in quotes, or of a collection in brackets, stand deeper than the mapping or list that
-    /// holds it: what does not is most likely the next entry. Only a bracket that closes may stand in line.
+    /// The lines of a text in quotes, or of a collection in brackets, are deeper than the mapping or list that holds
+    /// it: what does not is most likely the next entry. Only a bracket that closes may be in line.
     fn expect_deeper_lines(&mut self, range: &std::ops::Range<usize>, style: Style) {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let brackets = style == Style::Plain && self.text[range.start..].starts_with(['[', '{']);
@@ -266,7 +266,7 @@ impl Builder<'_> {
         let line = self.text[..outer.node.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let before = &self.text[line..outer.node.range.start];
         let before = before.strip_prefix('\u{feff}').unwrap_or(before);
-        // An anchor or a tag may stand before the first key.
+        // An anchor or a tag may be before the first key.
         let column = before.find(|letter| !matches!(letter, ' ' | '-' | '?' | ':')).unwrap_or(before.len());
         let mut at = range.start;
         while let Some(end) = self.text[at..range.end].find(['\n', '\r']) {
@@ -303,7 +303,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Quoted and plain scalars span what was written. A block scalar's span leaves out its header.
+    /// Quoted and plain scalars span what was written. A block scalar's span omits its header.
     fn scalar_place(
         &self,
         range: std::ops::Range<usize>,
@@ -327,7 +327,7 @@ impl Builder<'_> {
     }
 }
 
-/// The `|` or `>` that opens a block scalar whose content begins at `content`.
+/// Returns the `|` or `>` that opens a block scalar whose content begins at `content`.
 fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
     let before = text.get(..content)?.trim_end();
     let line = before.rfind('\n').map_or(0, |end| end + 1);
@@ -338,7 +338,7 @@ fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
     })
 }
 
-/// The end of the last thing in a block collection.
+/// Returns the end of the last thing in a block collection.
 pub(crate) fn last_end(node: &Node) -> usize {
     let last = match &node.kind {
         NodeKind::Sequence(items) => items.last().map(|item| item.range.end),
@@ -354,7 +354,7 @@ fn is_absent(node: &Node) -> bool {
     empty && node.range.is_empty() && node.anchor.is_none() && node.tag.is_none()
 }
 
-/// Puts an absent value directly behind its key's colon, which is where the author will type it.
+/// Puts an absent value directly after its key's colon, which is where the author will type it.
 fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
     if !is_absent(&value) {
         return value;
@@ -365,7 +365,7 @@ fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
     Node::empty(if colon { key.range.end + blank + 1 } else { key.range.end })
 }
 
-/// Where the block begins that stands behind a colon without a key, on the same line.
+/// Where the block begins that is after a colon without a key, on the same line.
 fn on_line_of_colon(text: &str, key: &Node, value: &Node) -> Option<usize> {
     let is_block = match &value.kind {
         NodeKind::Mapping(_) => !text[value.range.start..].starts_with('{'),
@@ -381,7 +381,7 @@ fn on_line_of_colon(text: &str, key: &Node, value: &Node) -> Option<usize> {
     (before.trim_end() == ":" && !explicit).then_some(value.range.start)
 }
 
-/// Puts an absent item directly behind its dash. `from`: where the list's last item ended.
+/// Puts an absent item directly after its dash. `from`: where the list's last item ended.
 fn behind_dash(text: &str, from: usize, item: Node) -> Node {
     if !is_absent(&item) {
         return item;

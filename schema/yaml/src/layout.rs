@@ -43,13 +43,13 @@ pub(super) fn is_property(words: &str) -> bool {
     words.len() > 1 && words.starts_with(['&', '!']) && !words.contains(|letter: char| " \t,[]{}".contains(letter))
 }
 
-/// The beginnings of the lines that begin a piece. A dash in the column of keys is an item of the list of the key above
-/// it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
+/// Returns the beginnings of the lines that begin a piece. A dash in the column of keys is an item of the list of the
+/// key above it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
 pub(super) fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let mut column = None;
     let mut is_list = false;
-    // The column of the piece that goes on.
+    // The column of the piece that continues.
     let mut open = 0;
     for line in lines(text, range) {
         let content = text[line.clone()].trim_start_matches(' ');
@@ -70,7 +70,7 @@ pub(super) fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
     starts
 }
 
-/// The lines that begin in a range, without their line breaks.
+/// Returns the lines that begin in a range, without their line breaks.
 pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = range.start;
     std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Ran
     })
 }
 
-/// The line around an offset, without its line break.
+/// Returns the line around an offset, without its line break.
 pub(super) fn line_at(text: &str, offset: usize) -> Range<usize> {
     let offset = floor_boundary(text, offset.min(text.len()));
     let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
@@ -97,12 +97,12 @@ pub(super) fn after_line(text: &str, line_end: usize, limit: usize) -> usize {
     if text[line_end..].starts_with('\n') { (line_end + 1).min(limit) } else { line_end.min(limit) }
 }
 
-/// Where the first line that is not blank begins.
+/// Returns where the first line that is not blank begins.
 pub(super) fn first_content(text: &str, range: Range<usize>) -> Option<usize> {
     lines(text, range).find(|line| !text[line.clone()].trim().is_empty()).map(|line| line.start)
 }
 
-/// The number of blanks that a text begins with.
+/// Returns the number of blanks that a text begins with.
 pub(super) fn indent(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }

@@ -330,6 +330,14 @@ impl Document {
         node.block().map(|block| (self.starts[block], &self.blocks[block].block))
     }
 
+    /// The block of an item that is alone in it, and where it begins.
+    pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
+        let number = item.block()?;
+        let slot = &self.blocks[number];
+        let is_alone = matches!(slot.kind, BlockKind::Item | BlockKind::MisplacedItem) && slot.children == 1;
+        is_alone.then(|| (self.starts[number], &slot.block))
+    }
+
     /// Where an item ends, the lines behind it that belong to nothing included.
     pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
         let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {

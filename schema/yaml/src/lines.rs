@@ -32,12 +32,12 @@ pub struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    /// A converter for a text.
+    /// Returns a converter for a text.
     pub fn new(text: &'t Rope, encoding: Encoding) -> Lines<'t> {
         Lines { text, encoding }
     }
 
-    /// The place of a byte; of the end when there is no such byte.
+    /// Returns the place of a byte; of the end when there is no such byte.
     pub fn place(&self, offset: usize) -> LineColumn {
         let offset = offset.min(self.text.len_bytes());
         let line = self.text.byte_to_line(offset);
@@ -48,8 +48,8 @@ impl<'t> Lines<'t> {
         LineColumn { line, column: self.width(before) }
     }
 
-    /// The byte at a place. A column beyond the end of its line is the line's end, a line beyond the end
-    /// of the text is the text's end.
+    /// Returns the byte at a place. A column beyond the end of its line is the line's end, a line beyond the end of the
+    /// text is the text's end.
     pub fn offset(&self, place: LineColumn) -> usize {
         if place.line >= self.text.len_lines() {
             return self.text.len_bytes();
@@ -75,7 +75,7 @@ impl<'t> Lines<'t> {
         offset
     }
 
-    /// The places of a range.
+    /// Returns the places of a range.
     pub fn places(&self, range: Range<usize>) -> Range<LineColumn> {
         self.place(range.start)..self.place(range.end)
     }

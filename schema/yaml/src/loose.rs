@@ -1,4 +1,4 @@
-//! Texts in quotes whose lines stand less deep than YAML 1.2 wants them: PyYAML lets them begin anywhere.
+//! Texts in quotes whose lines are less deep than YAML 1.2 wants them: PyYAML lets them begin anywhere.
 //!
 //! The parser refuses them. So their line ends are blanked, which moves nothing, and what the lines mean is found out
 //! apart from the text.
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
     None
 }
 
-/// The text in quotes behind `from` that holds an offset, or ends a line before it.
+/// Returns the text in quotes after `from` that holds an offset, or ends a line before it.
 fn quoted_around(text: &str, from: usize, offset: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// As many bytes may be parsed to find out what one block means.
+/// Maximum number of bytes that may be parsed to find out what one block means.
 const BUDGET: usize = 256 * 1024;
 
-/// As many lines above the one where the parser stopped may be the one with the slip.
+/// Maximum number of lines above the one where the parser stopped that may be the one with the slip.
 const LINES_ABOVE: usize = 64;
 
 /// What can be the root of a text.
@@ -76,8 +76,8 @@ pub(super) fn read(
     Recovered { faults, ..rest }
 }
 
-/// The slips of single lines in a text that can be read, but not as what it must be. Nothing where that is not due to
-/// such a slip.
+/// Returns the slips of single lines in a text that can be read, but not as what it must be. Nothing where that is not
+/// due to such a slip.
 pub(super) fn reread(text: &str, root: Root, rules: ScalarRules, at: usize) -> Option<Recovered> {
     let mut mending = Mending { text, root, rules, budget: BUDGET };
     let (faults, attempt) = mending.without_slips(&[], line_at(text, at).start)?;
@@ -101,7 +101,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    /// How far it came.
+    /// Returns how far it came.
     fn reach(&self) -> usize {
         self.stop.unwrap_or(usize::MAX)
     }
@@ -112,7 +112,7 @@ impl<'t> Mending<'t> {
         Draft::of(self.text, rewrites(faults))
     }
 
-    /// Parses a text; none when too much was parsed already.
+    /// Parses a text; `None` if too much was parsed already.
     fn parse(&mut self, text: &str) -> Option<Result<Option<Node>, SyntaxError>> {
         self.budget = self.budget.checked_sub(text.len())?;
         Some(parse(text, self.rules).map(|parsed| parsed.root))
@@ -197,7 +197,7 @@ impl<'t> Mending<'t> {
         let is_certain = faults.iter().flat_map(|fault| &fault.rewrite).all(|rewrite| rewrite.is_certain);
         match rewritten {
             Some(root) if is_certain => Recovered { root, ..recovered },
-            // A word alone is a key that is being typed: it is no part of the text above it.
+            // A word alone is a key that is being typed: it is not a part of the text above it.
             None if matches!(faults.as_slice(), [fault] if slip::is_bare(text, fault.range.start)) => recovered,
             rewritten => match (self.one_line(text, error.offset), rewritten) {
                 (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
@@ -213,7 +213,7 @@ impl<'t> Mending<'t> {
         self.root.fits(root.as_ref()).then(|| root.map(|root| draft.written_node(root)))
     }
 
-    /// The mistake in one line that makes a text unreadable, with what the text means without it.
+    /// Returns the mistake in one line that makes a text unreadable, with what the text means without it.
     fn one_line(&mut self, text: &str, stop: usize) -> Option<(Option<Node>, Fault)> {
         let mut best: Option<(Option<Node>, Fault, (usize, usize))> = None;
         let mut rivals = 0;

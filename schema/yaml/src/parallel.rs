@@ -15,7 +15,7 @@ const THREADS: usize = 4;
 /// What is worked on may nest as deep as YAML may here.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// What the work makes of each part, in order.
+/// Returns what the work makes of each part, in order.
 pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     /// So many are taken at once.
     const PIECE: usize = 32;

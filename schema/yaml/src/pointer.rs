@@ -70,7 +70,7 @@ impl PartialEq<&str> for Step<'_> {
 }
 
 impl Pointer {
-    /// The whole document.
+    /// Returns the whole document.
     pub fn root() -> Pointer {
         Pointer::default()
     }
@@ -84,7 +84,7 @@ impl Pointer {
         }
     }
 
-    /// The member `key` of what this points at.
+    /// Returns the member `key` of what this points at.
     pub fn key(&self, key: &str) -> Pointer {
         let mut text = String::with_capacity(self.text.len() + key.len() + 1);
         text.push_str(&self.text);
@@ -108,7 +108,7 @@ impl Pointer {
         Pointer { text: format!("{}/{index}", self.text), numeric_keys: self.numeric_keys.clone() }
     }
 
-    /// What one step leads to from what this points at.
+    /// Returns what one step leads to from what this points at.
     pub fn step(&self, step: &Step<'_>) -> Pointer {
         match step {
             Step::Key(key) => self.key(key),
@@ -116,7 +116,7 @@ impl Pointer {
         }
     }
 
-    /// This pointer followed by a relative one.
+    /// Returns this pointer followed by a relative one.
     pub fn join(&self, relative: &Pointer) -> Pointer {
         let mut joined = self.clone();
         joined.text.push_str(&relative.text);
@@ -124,17 +124,17 @@ impl Pointer {
         joined
     }
 
-    /// The steps from the root.
+    /// Returns the steps from the root.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         self.text.match_indices('/').map(|(at, _)| self.step_at(at + 1))
     }
 
-    /// The last step; `None` at the root.
+    /// Returns the last step; `None` at the root.
     pub fn last_step(&self) -> Option<Step<'_>> {
         self.text.rfind('/').map(|at| self.step_at(at + 1))
     }
 
-    /// The step whose text begins at a byte.
+    /// Returns the step whose text begins at a byte.
     fn step_at(&self, start: usize) -> Step<'_> {
         let end = self.text[start..].find('/').map_or(self.text.len(), |length| start + length);
         let written = &self.text[start..end];
@@ -144,19 +144,19 @@ impl Pointer {
         }
     }
 
-    /// The last step as text; `None` at the root.
+    /// Returns the last step as text; `None` at the root.
     pub fn last(&self) -> Option<String> {
         self.last_step().map(|step| step.text().into_owned())
     }
 
-    /// What holds the place this points at; `None` at the root.
+    /// Returns what holds the place this points at; `None` at the root.
     pub fn parent(&self) -> Option<Pointer> {
         let end = self.text.rfind('/')?;
         let numeric_keys = self.numeric_keys.iter().copied().filter(|at| *at < end).collect();
         Some(Pointer { text: self.text[..end].to_owned(), numeric_keys })
     }
 
-    /// What remains of this pointer below `base`, when it is there.
+    /// Returns what remains of this pointer below `base`, when it is there.
     pub fn below(&self, base: &Pointer) -> Option<Pointer> {
         let rest = self.text.strip_prefix(&base.text)?;
         let start = base.text.len();
@@ -172,7 +172,7 @@ impl Pointer {
         self.text.is_empty()
     }
 
-    /// The pointer's text.
+    /// Returns the pointer's text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -212,7 +212,7 @@ impl JsonSchema for Pointer {
     }
 }
 
-/// The number of the item that a step leads to, if it looks like one.
+/// Returns the number of the item that a step leads to, if it looks like one.
 fn number(step: &str) -> Option<usize> {
     let is_number = step.bytes().all(|byte| byte.is_ascii_digit()) && (step.len() == 1 || !step.starts_with('0'));
     is_number.then(|| step.parse().ok()).flatten()

@@ -16,8 +16,8 @@ use list_style::ListStyle;
 
 use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
 
-/// A suite with everything that authors write: block and flow style, quotes, block scalars, anchors,
-/// comments, text beyond ASCII.
+/// Returns a suite with everything that authors write: block and flow style, quotes, block scalars, anchors, comments,
+/// text beyond ASCII.
 fn suite(tests: usize) -> String {
     let mut text = String::from(
         "# A suite\nkindlm: 1\nproject: demo\nsuite:\n  name: \"many\"\n  tags: [a, b]\nprompts:\n  ask:\n    user: >-\n      folded\n      text\n  other: {user: 'it''s'}\ntests:\n",
@@ -41,7 +41,7 @@ fn suite(tests: usize) -> String {
     text
 }
 
-/// The same tests in a file whose root is their list.
+/// Returns the same tests in a file whose root is their list.
 fn task_file(tests: usize) -> String {
     let suite = suite(tests);
     let (start, end) = (suite.find("tests:\n").unwrap() + "tests:\n".len(), suite.find("gates:").unwrap());
@@ -52,7 +52,7 @@ fn task_file(tests: usize) -> String {
     text
 }
 
-/// One of them, in one of the styles of lists.
+/// Returns one of them, in one of the styles of lists.
 fn base(round: usize, tests: usize) -> String {
     let text = if round.is_multiple_of(2) { suite(tests) } else { task_file(tests) };
     ListStyle::ALL[round / 2 % 3].of(&text)
@@ -69,7 +69,7 @@ fn is_collection(document: &Document) -> bool {
     document.root().is_some_and(|root| matches!(root.shape(), Shape::Mapping | Shape::Sequence))
 }
 
-/// Every node with its place, as text that two documents can be compared by.
+/// Returns every node with its place, as text that two documents can be compared by.
 fn outline(document: &Document) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(root) = document.root() else { return lines };
@@ -83,7 +83,7 @@ fn outline(document: &Document) -> Vec<String> {
     lines
 }
 
-/// What stands in a node begins and ends in it, also where a damaged text was read.
+/// What is in a node begins and ends in it, also where a damaged text was read.
 #[track_caller]
 fn assert_nested(node: NodeRef<'_>, text: &str) {
     let children = node.entries().flat_map(|entry| [entry.key, entry.value]).chain(node.items());
@@ -168,7 +168,7 @@ const SNIPPETS: &[&str] = &[
     "\n  - name: new\n",
 ];
 
-/// A random edit of a text: a place, what goes, what comes.
+/// Returns a random edit of a text: a place, what goes, what comes.
 fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     let boundary = |mut at: usize| {
         while !text.is_char_boundary(at) {
@@ -264,7 +264,7 @@ fn a_saved_document_is_the_reopened_one() {
     assert!(broken > 1300, "only {broken} of the texts were broken");
 }
 
-/// Lines that closed something far above them: all that stands between is read anew.
+/// Lines that closed something far above them: all that is between is read again.
 #[test]
 fn a_late_end_is_seen_by_what_it_ends() {
     for (text, typed) in [
@@ -286,7 +286,7 @@ fn a_late_end_is_seen_by_what_it_ends() {
     }
 }
 
-/// Blanks that YAML takes for letters are part of the word that they stand in, wherever the line is cut.
+/// Blanks that YAML takes for letters are part of the word that they are in, wherever the line is cut.
 #[test]
 fn foreign_blanks_are_letters() {
     for blank in ["\u{a0}", "\u{3000}", "\u{2028}", "\u{85}", "e\u{301}"] {
@@ -306,7 +306,7 @@ fn foreign_blanks_are_letters() {
     assert_eq!(document.root().unwrap().entries().next().unwrap().key.key_text(), "a\u{a0}");
 }
 
-/// What may stand before the first entry is no mistake, however the text is cut and edited.
+/// What may be before the first entry is not a mistake, however the text is cut and edited.
 #[test]
 fn a_document_may_say_that_it_begins() {
     for head in ["---\n", "--- # why\n", "# why\n---\n\n", "%YAML 1.2\n---\n", "\n\n---\n"] {

@@ -1,8 +1,8 @@
-//! Reading of text that is not YAML as it stands: whatever is intact around the mistake is kept.
+//! Reading of text that is not YAML as written: whatever is intact around the mistake is kept.
 //!
-//! The text is cut at the indentation of its first line, each piece is read alone, and only a piece that fails is
-//! cut further. A line that cannot be read by itself is set aside. Blanks take the place of what is left out, so every
-//! offset stays true. How the text came to be plays no part: opening it shows what its author saw while typing.
+//! The text is cut at the indentation of its first line, each piece is read alone, and only a piece that fails is cut
+//! further. A line that cannot be read by itself is set aside. Blanks replace what is omitted, so every offset stays
+//! true. How the text came to be plays no part: opening it shows what its author saw while typing.
 //!
 //! That takes too long at every keystroke for a long text that could not be cut into blocks: of such a one the values
 //! of the lines that were edited since it could last be read are blanked first, then those lines.
@@ -31,7 +31,7 @@ pub(crate) struct Recovered {
     pub by_edits: bool,
 }
 
-/// As many bytes may be parsed while recovering one text; hostile input then ends as one broken piece.
+/// Maximum number of bytes that may be parsed while recovering one text; hostile input then ends as one broken piece.
 const BUDGET: usize = 4 * 1024 * 1024;
 
 /// A longer text is first read without the lines that were edited.
@@ -56,7 +56,7 @@ fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     Recovered { root, faults, by_edits: false }
 }
 
-/// The whole of the lines that a range touches.
+/// Returns the whole of the lines that a range touches.
 fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
     let start = line_at(text, range.start).start;
     start..line_at(text, range.end).end.max(start)
@@ -87,7 +87,7 @@ fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recove
     Recovered { root: None, faults: vec![fault(line_at(text, error.offset))], by_edits: false }
 }
 
-/// The brackets that begin in one run before an offset, up to the one that closes the first of them.
+/// Returns the brackets that begin in one run before an offset, up to the one that closes the first of them.
 fn brackets_around(text: &str, offset: usize) -> Option<Range<usize>> {
     let run = text[..offset].trim_end_matches(|letter: char| letter.is_whitespace() || "[{".contains(letter));
     let start = run.len() + text[run.len()..offset].find(['[', '{'])?;
@@ -136,7 +136,7 @@ fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect:
     None
 }
 
-/// Where the value begins in a line like `  - key: value`.
+/// Returns where the value begins in a line like `  - key: value`.
 fn value_of_line(line: &str) -> Option<usize> {
     let colon = line.match_indices(':').map(|(at, _)| at).find(|at| line[at + 1..].starts_with([' ', '\t']))?;
     Some(colon + 1)
@@ -180,7 +180,7 @@ impl Reader {
         self.faults.push(Fault::new(range, kind));
     }
 
-    /// Reads what stands at one level: the entries of a mapping, or the items of a list.
+    /// Reads what is at one level: the entries of a mapping, or the items of a list.
     fn pieces(&mut self, range: Range<usize>, depth: usize) -> Option<Node> {
         let mut starts = piece_starts(&self.work, range.clone());
         let first = *starts.first()?;
@@ -252,8 +252,8 @@ impl Reader {
         Some(node)
     }
 
-    /// The column of the pieces that begin at `starts`: that of the first one, unless it alone is indented deeper than
-    /// the others, which is then its mistake.
+    /// Returns the column of the pieces that begin at `starts`: that of the first one, unless it alone is indented
+    /// deeper than the others, which is then its mistake.
     fn column_of_pieces(&mut self, starts: &[usize], depth: usize) -> usize {
         let columns: Vec<usize> = starts.iter().take(3).map(|start| indent(&self.work[*start..])).collect();
         let is_key = !is_dash(&self.work[starts[0] + columns[0]..]);
@@ -269,7 +269,7 @@ impl Reader {
         }
     }
 
-    /// Whether entries that stand in the column of the dashes can only belong to the item above them.
+    /// Whether entries that are in the column of the dashes can only belong to the item above them.
     fn continues(&self, items: &[Node], found: &[Entry], column: usize) -> bool {
         let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
         let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
@@ -277,7 +277,7 @@ impl Reader {
         entries.first().is_some_and(|first| self.column_of(first) > column) && found.iter().all(is_new)
     }
 
-    /// A line that stands too far left, with the entries below it, which do not.
+    /// Returns a line that is too far left, with the entries below it, which do not.
     fn line_before_entries(&mut self, piece: &Range<usize>) -> Option<Node> {
         let end = after_line(&self.work, line_at(&self.work, piece.start).end, piece.end);
         let entries = |node: Node| match node.kind {
@@ -301,7 +301,7 @@ impl Reader {
         entry.key.range.start - line_at(&self.work, entry.key.range.start).start
     }
 
-    /// Takes entries that stand too far left as those of the item above them, and says so.
+    /// Takes entries that are too far left as those of the item above them, and says so.
     fn outdented(&mut self, lines: Range<usize>, items: &mut [Node], end: usize, found: Vec<Entry>, column: usize) {
         let Some(Node { kind: NodeKind::Mapping(entries), range, .. }) = items.last_mut() else { return };
         let (Some(first), Some(key)) = (entries.first(), found.first().map(|entry| entry.key.range.clone())) else {
@@ -407,7 +407,8 @@ impl Reader {
         Some(mapping(key_node, value))
     }
 
-    /// The name in a part of a line that names what is below it, `&name`, and holds nothing else. It is blanked.
+    /// Returns the name in a part of a line that names what is below it, `&name`, and holds nothing else. It is
+    /// blanked.
     fn anchor_in(&mut self, part: Range<usize>) -> Option<Box<str>> {
         let words = self.work[part.clone()].trim();
         let name = words.strip_prefix('&').filter(|_| is_property(words))?.into();
@@ -455,7 +456,7 @@ impl Reader {
                 )
             }
         };
-        // What follows is most likely meant to stand beside the key.
+        // What follows is most likely meant to be beside the key.
         if self.work[rest_start..piece.end].contains(':') {
             let faults = self.faults.len();
             let found = self.pieces(rest_start..piece.end, depth + 1);
@@ -470,7 +471,7 @@ impl Reader {
         Some(node)
     }
 
-    /// A line that is neither an item nor an entry. What stands below it may still be reached.
+    /// Returns a line that is neither an item nor an entry. What is below it may still be reached.
     fn headless(&mut self, head: Range<usize>, rest: Range<usize>, error: &SyntaxError, depth: usize) -> Option<Node> {
         let word = self.work[head.clone()].trim_end().to_owned();
         let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
@@ -493,7 +494,7 @@ impl Reader {
         self.parse(key).ok().flatten().filter(|node| matches!(node.kind, NodeKind::Scalar { .. }))
     }
 
-    /// The text that an item of one line is meant to be, if all of it is one.
+    /// Returns the text that an item of one line is meant to be, if all of it is one.
     fn meant(&mut self, piece: Range<usize>, error: &SyntaxError) -> Option<Node> {
         let content = trimmed(&self.work, piece);
         let fault = Fault::of_error(&self.work, content.clone(), error);

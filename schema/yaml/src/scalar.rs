@@ -159,7 +159,7 @@ fn radix(digits: &str, base: u32, negative: bool) -> Scalar {
     }
 }
 
-/// The resolver of PyYAML's safe loader.
+/// Returns the resolver of PyYAML's safe loader.
 fn python11(value: &str) -> Scalar {
     match value {
         "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,
@@ -260,7 +260,7 @@ fn sexagesimal(unsigned: &str, negative: bool, with_fraction: bool) -> Option<Sc
     Some(if with_fraction { Scalar::Float(signed) } else { Scalar::Int(signed as i64) })
 }
 
-/// `2026-03-11`, or a date with a time behind `T` or blanks.
+/// `2026-03-11`, or a date with a time after `T` or blanks.
 fn is_timestamp(value: &str) -> bool {
     let bytes = value.as_bytes();
     let digits = |from: usize, to: usize| bytes.get(from..to).is_some_and(|part| part.iter().all(u8::is_ascii_digit));

@@ -12,10 +12,10 @@ use super::{
 /// A line is off by so many columns at most.
 const FAR: usize = 4;
 
-/// As many lines with content above the one where the parser stopped may be indented wrongly.
+/// Maximum number of lines with content above the one where the parser stopped that may be indented wrongly.
 const NEAR: usize = 6;
 
-/// As many lines with content around a line show what its list is like.
+/// Maximum number of lines with content around a line that show what its list is like.
 const SIGHT: usize = 64;
 
 /// Slips of a line that it shows by itself, other than tabs.
@@ -53,7 +53,7 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     slips
 }
 
-/// Whether words right behind a dash can be meant as its item.
+/// Whether words right after a dash can be meant as its item.
 fn begins_item(words: &str) -> bool {
     words.starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '"' | '\'' | '{' | '[' | '&'))
 }
@@ -62,7 +62,7 @@ fn word_length(words: &str) -> usize {
     words.find(|letter: char| letter.is_whitespace()).unwrap_or(words.len())
 }
 
-/// Whether a line looks as if a dash should have a space behind it: what is below it belongs to an item.
+/// Whether a line looks as if a dash should have a space after it: what is below it belongs to an item.
 pub(super) fn is_dash_without_space(words: &str) -> bool {
     words.strip_prefix('-').is_some_and(|rest| {
         let is_entry = || matches!(head_shape(rest), Head::Key { .. } | Head::KeyWithValue { .. });
@@ -78,7 +78,7 @@ pub(super) struct TabRun {
 }
 
 impl TabRun {
-    /// The run that a line belongs to.
+    /// Returns the run that a line belongs to.
     pub(super) fn around(text: &str, line: &Range<usize>) -> Option<TabRun> {
         let mut blanks = vec![tabs(text, line)?];
         let mut start = line.start;
@@ -103,18 +103,18 @@ impl TabRun {
         Some(TabRun { blanks, end })
     }
 
-    /// Where its first line begins.
+    /// Returns where its first line begins.
     pub(super) fn start(&self) -> usize {
         self.blanks.first().map_or(0, |blanks| blanks.start)
     }
 
-    /// Where its last line ends.
+    /// Returns where its last line ends.
     pub(super) fn end(&self) -> usize {
         self.end
     }
 
-    /// The mistakes, each with spaces in place of its tabs: once for every way in which they can be meant, the likeliest
-    /// first.
+    /// Returns the mistakes, each with spaces instead of its tabs: once for every way in which they can be meant, the
+    /// likeliest first.
     pub(super) fn readings(&self, text: &str) -> Vec<Vec<Fault>> {
         let Some(first) = self.blanks.first() else { return Vec::new() };
         let is_item = is_dash(&text[first.end..]);
@@ -155,7 +155,7 @@ impl TabRun {
     }
 }
 
-/// The indentation of a line with content, if it holds tabs.
+/// Returns the indentation of a line with content, if it holds tabs.
 fn tabs(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let words = &text[line.clone()];
     let blanks = words.len() - words.trim_start_matches([' ', '\t']).len();
@@ -163,7 +163,7 @@ fn tabs(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     (has_content && words[..blanks].contains('\t')).then_some(line.start..line.start + blanks)
 }
 
-/// The lines with content above a place, from below, without comments.
+/// Returns the lines with content above a place, from below, without comments.
 fn lines_above(text: &str, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = at;
     std::iter::from_fn(move || {
@@ -182,12 +182,12 @@ fn opens_block(text: &str, at: usize) -> bool {
     lines_above(text, at).next().is_some_and(|line| matches!(head_shape(words_of(text, &line)), Head::Key { .. }))
 }
 
-/// The column in which a line without its dashes begins.
+/// Returns the column in which a line without its dashes begins.
 fn column_of_words(text: &str, line: &Range<usize>) -> usize {
     text[line.clone()].trim_end().len() - words_of(text, line).len()
 }
 
-/// A line without its indentation and its dashes.
+/// Returns a line without its indentation and its dashes.
 fn words_of<'t>(text: &'t str, line: &Range<usize>) -> &'t str {
     let mut words = text[line.clone()].trim_start_matches(' ');
     while is_dash(words) {
@@ -228,7 +228,7 @@ fn has_flat_lists(text: &str) -> bool {
     false
 }
 
-/// How many keys of a node are in their mapping again, or have no value: the fewer, the likelier it is meant.
+/// Returns how many keys of a node are in their mapping again, or have no value: the fewer, the likelier it is meant.
 pub(super) fn oddities(node: &Node) -> usize {
     match &node.kind {
         NodeKind::Scalar { .. } | NodeKind::Alias(_) => 0,
@@ -251,7 +251,7 @@ pub(super) fn oddities(node: &Node) -> usize {
     }
 }
 
-/// What a line near the one where the parser stopped may have been meant to be, with how unlikely that is.
+/// Returns what a line near the one where the parser stopped may have been meant to be, with how unlikely that is.
 pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
     let stopped = line_at(text, stop);
     let mut lines = vec![stopped.clone()];
@@ -313,7 +313,7 @@ fn is_unusual(text: &str, line: &Range<usize>) -> bool {
     by.is_some_and(|by| by > 0 && by != step_above(text, above.start))
 }
 
-/// The next line with content.
+/// Returns the next line with content.
 pub(super) fn below(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let mut end = line.end;
     while end < text.len() {
@@ -327,7 +327,8 @@ pub(super) fn below(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     None
 }
 
-/// The first line of the entries that are deeper than a line, and above it: where their list may lack its first dash.
+/// Returns the first line of the entries that are deeper than a line, and above it: where their list may lack its first
+/// dash.
 fn first_of_siblings(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let indent = indent_at(text, line);
     let mut first = None;
@@ -340,8 +341,8 @@ fn first_of_siblings(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     first
 }
 
-/// A line with the dash that it may lack: before its words, or in the place of two blanks. It lacks one if the items
-/// beside it begin with its key, or if it may be the only one of its list.
+/// Returns a line with the dash that it may lack: before its words, or in the place of two blanks. It lacks one if the
+/// items beside it begin with its key, or if it may be the only one of its list.
 fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec<(Fault, usize)> {
     let key = words.split(':').next().unwrap_or_default();
     let is_first = opens_block(text, line.start);

@@ -38,7 +38,7 @@ pub enum NodeKind {
 pub struct Entry {
     /// The key.
     pub key: Node,
-    /// The value; an empty plain scalar directly behind the colon when nothing was written.
+    /// The value; an empty plain scalar directly after the colon when nothing was written.
     pub value: Node,
 }
 
@@ -58,7 +58,7 @@ pub enum Style {
 }
 
 impl Node {
-    /// An empty plain scalar at a place.
+    /// Returns an empty plain scalar at a place.
     pub fn empty(at: usize) -> Node {
         Node {
             range: at..at,

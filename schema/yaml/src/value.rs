@@ -11,8 +11,8 @@ use super::{
 /// number: one that large becomes a double.
 pub const NAN: u64 = u64::MAX;
 
-/// A double as a JSON value: a whole number where it is one, so 2.0 is 2. JSON values have no infinity: the largest double
-/// represents it.
+/// Returns a double as a JSON value: a whole number where it is one, so 2.0 is 2. JSON values have no infinity: the
+/// largest double represents it.
 pub fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT && !(value == 0.0 && value.is_sign_negative()) {
@@ -45,14 +45,14 @@ enum Special {
 pub struct TooLarge;
 
 impl NodeRef<'_> {
-    /// The node as a JSON value. Whole numbers are integers however they are written (`2.0` is 2), as
-    /// for the tools that read these files; `.inf` is the largest number, `.nan` one that is equal to
-    /// nothing. Of a repeated key the last one counts.
+    /// Returns the node as a JSON value. Whole numbers are integers however they are written (`2.0` is 2), as for the
+    /// tools that read these files; `.inf` is the largest number, `.nan` one that is equal to nothing. Of a repeated
+    /// key the last one counts.
     pub fn to_value(self) -> Result<Value, TooLarge> {
         Conversion { left: NODE_LIMIT, special: Special::Compared }.convert(self, 0)
     }
 
-    /// The same for a schema to check, with another limit on the number of nodes: `.nan` is then nothing, and
+    /// Returns the same for a schema to check, with another limit on the number of nodes: `.nan` is then nothing, and
     /// `.inf` no whole number.
     pub fn to_checked_value(self, nodes: usize) -> Result<Value, TooLarge> {
         Conversion { left: nodes.min(NODE_LIMIT), special: Special::Checked }.convert(self, 0)
@@ -60,7 +60,7 @@ impl NodeRef<'_> {
 }
 
 struct Conversion {
-    /// As many nodes may still come.
+    /// Maximum number of nodes that may still come.
     left: usize,
     special: Special,
 }
@@ -94,7 +94,7 @@ impl Conversion {
         })
     }
 
-    /// `<<: *base` or `<<: [*a, *b]`: earlier bases win over later ones, the mapping's own keys over all.
+    /// `<<: *base` or `<<: [*a, *b]`: earlier bases override later ones, the mapping's own keys over all.
     fn merge(&mut self, value: NodeRef<'_>, map: &mut Map<String, Value>, depth: usize) -> Result<(), TooLarge> {
         let bases: Vec<_> = if value.shape() == Shape::Sequence { value.items().collect() } else { vec![value] };
         for base in bases {

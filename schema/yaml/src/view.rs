@@ -348,6 +348,32 @@ impl<'d> NodeRef<'d> {
         found
     }
 
+    /// The items of a list that touch a range, each with its index. The others cost nothing.
+    pub fn items_in(self, range: &Range<usize>) -> impl Iterator<Item = (usize, NodeRef<'d>)> {
+        let end = range.end;
+        let first = first_reaching(range.start, |index| Some(self.item_at(index)?.own_range().end));
+        let items = (first..).map_while(move |index| Some((index, self.item_at(index)?)));
+        items.take_while(move |(_, item)| item.own_range().start <= end)
+    }
+
+    /// The entries of a mapping that touch a range. The others cost nothing.
+    pub fn entries_in(self, range: &Range<usize>) -> impl Iterator<Item = EntryRef<'d>> {
+        let node = self.resolved();
+        let end = range.end;
+        let end_of = |entry: EntryRef<'_>| entry.key.own_range().end.max(entry.value.own_range().end);
+        let first = first_reaching(range.start, |number| node.entry_at(number).map(end_of));
+        let entries = (first..).map_while(move |number| node.entry_at(number));
+        entries.take_while(move |entry| entry.key.own_range().start <= end)
+    }
+
+    /// Whether it is a list whose items are in blocks of their own.
+    pub fn is_spread(self) -> bool {
+        match self.resolved().place {
+            Place::RootList | Place::List(_) => true,
+            Place::Node { .. } | Place::Root => false,
+        }
+    }
+
     /// Item `index` of a list, in constant time.
     pub fn item_at(self, index: usize) -> Option<NodeRef<'d>> {
         let node = self.resolved();

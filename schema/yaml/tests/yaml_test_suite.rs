@@ -60,7 +60,7 @@ fn differs(case: &Case, document: &Document) -> Option<String> {
     (found.trim_end() != expected).then(|| format!("expected\n{expected}\nfound\n{found}"))
 }
 
-/// The events of a tree's first document, without indentation, presentation marks and stream events.
+/// Returns the events of a tree's first document, without indentation, presentation marks and stream events.
 fn first_document(tree: &str) -> String {
     let mut lines = Vec::new();
     for line in tree.lines().map(str::trim) {

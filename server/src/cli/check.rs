@@ -122,7 +122,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if bad { INVALID } else { PASSED })
 }
 
-/// The report for people: what was done, what is left, what could be done.
+/// Returns the report for people: what was done, what is left, what could be done.
 fn human(reports: &[SuiteReport], view: check::View, outcome: Option<&fix::Outcome>, fixable: usize) -> String {
     let Some(outcome) = outcome else {
         let hint = match fixable {

@@ -33,7 +33,8 @@ impl ClawSpecWorkspace {
         ClawSpecWorkspace::around(&env::current_dir().context("cannot read the working directory")?)
     }
 
-    /// A path in force: that of the environment, else that of the file, else the default. It begins in the root.
+    /// Returns a path in force: that of the environment, else that of the file, else the default. It begins in the
+    /// root.
     pub(super) fn path(&self, variable: &str, written: Option<&str>, default: &str) -> PathBuf {
         let named = env::var(variable).ok().filter(|path| !path.is_empty());
         self.root.join(named.as_deref().or(written).unwrap_or(default))

@@ -102,13 +102,13 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
             let neighbours: Vec<String> =
                 neighbours.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
             match nearest_file(&name, neighbours.iter().map(String::as_str)) {
-                Some(near) => anyhow!("there is no {shown}: did you mean {}?", path.with_file_name(near).display()),
+                Some(near) => anyhow!("{shown} does not exist; did you mean {}?", path.with_file_name(near).display()),
                 None => anyhow!(
-                    "there is no {shown}: name a file or a directory that is there, or none to search the current directory"
+                    "{shown} does not exist: name an existing file or directory, or none to search the current directory"
                 ),
             }
         }
-        _ => anyhow!("cannot read {shown}: {error}; make it and the directories above it readable"),
+        _ => anyhow!("cannot read {shown}: {error}; make it and its parent directories readable"),
     }
 }
 
@@ -171,14 +171,14 @@ fn below(
         match standing {
             Standing::Counts => found.push(file),
             Standing::Unasked => output::remark(&format!(
-                "{} reads like a {}, and is left out because of its name: name it, or write \
-                 `# speclens: dialect={}` at its top",
+                "{} looks like a {} but is skipped because of its name: name it on the command line, or write `# \
+                 speclens: dialect={}` at the top",
                 file.path.display(),
                 file.scope.file.title(),
                 file.scope.file.as_str()
             )),
             Standing::Excluded(source) => output::remark(&format!(
-                "{} is left out because no pattern of `{source}` matches it: name it, or add a pattern",
+                "{} is skipped because no pattern of `{source}` matches it: name it on the command line, or add a pattern",
                 file.path.display()
             )),
             Standing::Part => {}
@@ -191,7 +191,7 @@ fn below(
         && let Some(misnamed) = misnamed
     {
         bail!(
-            "{} is a directory: a suite is a file of that name; rename the directory, or name the suites in it",
+            "{} is a directory, but a suite is a file with this name: rename the directory, or name the suites in it",
             misnamed.display()
         );
     }
@@ -224,8 +224,7 @@ impl fmt::Display for NoSuite {
         write!(
             formatter,
             "no suite in {directory}: a suite is a file named `kindlm.yaml` or `cli-bench.yaml`, or a ClawSpec contract such \
-             as `tests/scenarios.yaml`, that version control does not ignore; `speclens init kindlm` (or `cli-bench`, or \
-             `clawspec`) writes one"
+             as `tests/scenarios.yaml`, that git does not ignore; `speclens init kindlm` (or `cli-bench`, or `clawspec`) writes one"
         )
     }
 }
@@ -249,8 +248,8 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
         None => inner.to_string(),
     };
     anyhow!(
-        "cannot read {}: {reason}; a suite in it would be overlooked: make it readable, leave it out with a line in \
-         `.ignore`, or name the suites",
+        "cannot read {}: {reason}; suites in it would be missed: make it readable, exclude it in `.ignore`, or name \
+         the suites",
         path.unwrap_or(searched).display()
     )
 }
@@ -315,7 +314,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
     if wanted == Wanted::Suites && !scope.file.is_suite() {
         match &scope.main {
             Some(main) => {
-                bail!("{} is a part of a suite: name `{main}`, and choose tests with `--test`", path.display())
+                bail!("{} is part of a suite: name `{main}`, and select tests with `--test`", path.display())
             }
             None => bail!("{} has no tests of its own: it is a {}", path.display(), scope.file.title()),
         }
@@ -328,29 +327,25 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
     let shown = path.display();
     if let Some(said) = kind::said(text) {
         let kinds: Vec<&str> = SpecFile::ALL.iter().map(|file| file.as_str()).collect();
-        return format!(
-            "{shown} says that it is a `{}`, and there is no such kind; the kinds are {}",
-            said.word,
-            kinds.join(", ")
-        );
+        return format!("{shown} has the unknown kind `{}`; the kinds are {}", said.word, kinds.join(", "));
     }
     match kind::resembled(from_root, text).filter(|file| !file.is_settings()) {
         Some(file) => {
             let missing: Vec<String> = kind::lacking(file, text).into_iter().map(|key| format!("`{key}`")).collect();
             let missing = match missing.as_slice() {
-                [] => "has little else of it".to_owned(),
+                [] => "other keys of the format are missing".to_owned(),
                 missing => format!("lacks {}", missing.join(", ")),
             };
             format!(
-                "{shown} is not a suite: it looks like {}, and {missing}; add what is missing, or write \
-                 `# speclens: dialect={}` at its top",
+                "{shown} is not a suite: it looks like {}, but {missing}; add what is missing, or write `# speclens: \
+                 dialect={}` at the top",
                 file.title(),
                 file.as_str()
             )
         }
         None => format!(
-            "{shown} is not a suite: neither its name nor what it holds is that of a KindLM, cli-bench or ClawSpec file; \
-             a comment `# speclens: dialect=KIND` at its beginning says what it is"
+            "{shown} is not a suite: neither its name nor its content is that of a KindLM, cli-bench or ClawSpec \
+             file; to set its kind, write `# speclens: dialect=KIND` at the top"
         ),
     }
 }

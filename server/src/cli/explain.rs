@@ -70,7 +70,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let results = results().map(|(word, _)| word);
     match words::nearest(name, codes.chain(keys).chain(types).chain(variables).chain(results)) {
         Some(near) => bail!("unknown name `{name}`; did you mean `{near}`?"),
-        None => bail!("unknown name `{name}`; `speclens explain` lists the known ones"),
+        None => bail!("unknown name `{name}`; `speclens explain` lists all names"),
     }
 }
 
@@ -99,7 +99,7 @@ fn assertion(name: &str) -> String {
     let then = Place(vec!["scenarios", "[]", "then", "[]"]);
     let variants = shape_at(SpecFile::CLAWSPEC_SCENARIOS, &then).map(|shape| shape.variants()).unwrap_or_default();
     for variant in variants.into_iter().filter(|variant| variant.tag.is_some_and(|(_, value)| value == name)) {
-        let _ = writeln!(text, "type: {name} (an assertion of ClawSpec)\n");
+        let _ = writeln!(text, "type: {name} (a ClawSpec assertion)\n");
         let _ = writeln!(text, "{}\n", variant.shape.type_docs().unwrap_or_default().trim());
         for field in variant.shape.fields(None).iter().filter(|field| field.name != "type") {
             let need = if field.need == Need::Required { ", required" } else { "" };
@@ -118,7 +118,7 @@ fn variable(name: &str) -> String {
         for variable in filling.variables.iter().filter(|variable| variable.name == bare) {
             let files: Vec<&str> = variable.files.iter().map(|file| file.title()).collect();
             let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", filling.texts);
-            let _ = writeln!(text, "{}\n{}\n\n  has a value in: {}\n", variable.docs, filling.docs, files.join(", "));
+            let _ = writeln!(text, "{}\n{}\n\n  available in: {}\n", variable.docs, filling.docs, files.join(", "));
         }
     }
     text
@@ -245,7 +245,7 @@ fn overview() -> String {
         let _ = writeln!(text, "  {word:<30} {}", lines(first).replace('\n', " "));
     }
     let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
-    let _ = writeln!(text, "\nAssertions of ClawSpec:");
+    let _ = writeln!(text, "\nClawSpec assertions:");
     for line in types.chunks(5) {
         let _ = writeln!(text, "  {}", line.join(" "));
     }

@@ -1,4 +1,4 @@
-//! `speclens check --fix`: applies safe fixes to files, and writes them back as they were but for that.
+//! `speclens check --fix`: applies safe fixes to files, and writes them back as they were except for that.
 
 use std::{
     collections::HashSet,
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::workspace;
 
-/// As many fixes are listed for one file.
+/// Maximum number of fixes that are listed for one file.
 const LISTED: usize = 20;
 
 /// What came of it.
@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     pub(super) failed: Vec<String>,
 }
 
-/// The safe fix of a problem.
+/// Returns the safe fix of a problem.
 pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
     problem.fixes.iter().find(|fix| fix.is_safe())
 }
@@ -57,7 +57,7 @@ struct Candidate<'l> {
 }
 
 impl Candidate<'_> {
-    /// Its text with its safe fixes; nothing where none can be applied.
+    /// Returns its text with its safe fixes; `None` if none can be applied.
     fn cured(&self) -> Option<Cured> {
         let look = |document: &Document| match self.lookout {
             Some(lookout) => lookout.problems(document),
@@ -68,7 +68,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Every file that has safe fixes: settings first, each once.
+/// Returns every file that has safe fixes: settings first, each once.
 fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     let mut seen = HashSet::new();
     let settings = suites.iter().filter_map(|loaded| loaded.report.settings.as_deref());
@@ -87,7 +87,7 @@ fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     all.map(|(_, candidate)| candidate).collect()
 }
 
-/// Every file with what its safe fixes make of it.
+/// Returns every file with what its safe fixes make of it.
 fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     candidates(suites).into_iter().filter_map(|candidate| {
         let cured = candidate.cured()?;
@@ -95,8 +95,8 @@ fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     })
 }
 
-/// How many fixes `--fix` would apply. That is not the number of problems with a safe fix: one may cure several, come to
-/// light with another, or do harm beside it.
+/// Returns how many fixes `--fix` would apply. That is not the number of problems with a safe fix: one may fix several,
+/// come to light with another, or do harm beside it.
 pub(super) fn count(suites: &[Loaded]) -> usize {
     let all = candidates(suites);
     let applied = in_parallel(&all, |candidate| {
@@ -124,8 +124,8 @@ pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     outcome
 }
 
-/// What the safe fixes would change, as a unified diff, and how many there are. Secrets are masked, so a part of the diff
-/// that has one in it does not apply.
+/// Returns what the safe fixes would change, as a unified diff, and how many there are. Secrets are masked, so a part
+/// of the diff that has one in it does not apply.
 pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     let mut text = String::new();
     let mut count = 0;
@@ -137,7 +137,7 @@ pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     (text, count)
 }
 
-/// What was done, for people.
+/// Returns what was done, for people.
 pub(super) fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (path, applied) in &outcome.fixed {
@@ -155,7 +155,7 @@ pub(super) fn describe(outcome: &Outcome) -> String {
     text
 }
 
-/// The sum in one line.
+/// Returns the sum in one line.
 pub(super) fn summary(outcome: &Outcome) -> String {
     let count: usize = outcome.fixed.iter().map(|(_, applied)| applied.len()).sum();
     let files = outcome.fixed.len();
@@ -199,7 +199,7 @@ fn ensure_unchanged(path: &Path, before: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A name for the new text, in the same directory: a rename within a file system is one step.
+/// Returns a name for the new text, in the same directory: a rename within a file system is one step.
 fn draft_beside(path: &Path) -> anyhow::Result<PathBuf> {
     let Some(name) = path.file_name() else { bail!("the file has no name") };
     let mut draft = std::ffi::OsString::from(".");

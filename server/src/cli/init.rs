@@ -30,7 +30,7 @@ enum Dialect {
 }
 
 impl Dialect {
-    /// The files of the starter suite: path and text.
+    /// Returns the files of the starter suite: path and text.
     fn files(self) -> &'static [(&'static str, &'static str)] {
         macro_rules! files {
             ($($folder:literal / $path:literal),*) => {

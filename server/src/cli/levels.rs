@@ -52,7 +52,7 @@ fn code(word: &str) -> Result<Code, String> {
 }
 
 impl LevelArgs {
-    /// What the options come to; an error where they contradict each other.
+    /// Returns what the options come to; an error where they contradict each other.
     pub(super) fn levels(&self) -> anyhow::Result<Levels> {
         let denied = self.deny.iter().filter_map(|denied| match denied {
             Denied::Code(code) => Some((*code, Level::Error)),

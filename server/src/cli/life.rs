@@ -44,7 +44,7 @@ impl Life {
                 let _ = waiting.recv();
             }
         };
-        // Without a thread, the work is done all the same.
+        // Without a thread, the work is done anyway.
         let thread = io::stderr().is_terminal().then(|| threads::start("life", show).ok()).flatten();
         Life { bar, over: Some(over), thread }
     }

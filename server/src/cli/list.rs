@@ -111,7 +111,7 @@ fn human(suites: &[SuiteEntry]) -> String {
 }
 
 impl TestEntry {
-    /// The entry of a test, secrets masked.
+    /// Returns the entry of a test, secrets masked.
     fn of(case: &Case, secrets: &Secrets) -> TestEntry {
         TestEntry {
             name: secrets.mask(&case.name),

@@ -255,7 +255,7 @@ fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>
 /// The problem of a file at which the analysis panicked.
 fn defect() -> Problem {
     Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, "the file could not be checked")
-        .with_note("this is a defect of speclens")
+        .with_note("this is a bug in speclens")
         .with_help("report it with the file")
 }
 

@@ -35,12 +35,12 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     }
 }
 
-/// A number of things in words.
+/// Returns a number of things in words.
 fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// A size as people say it.
+/// Returns a size as people say it.
 fn size(bytes: u64) -> String {
     // A rounded figure: no size that matters loses a digit that shows.
     let rounded = |unit: u64| bytes as f64 / unit as f64;
@@ -51,7 +51,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// An age as people say it.
+/// Returns an age as people say it.
 fn age(age: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;

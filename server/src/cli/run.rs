@@ -268,7 +268,7 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
             ReportKind::Junit => junit::render(reports),
             ReportKind::Sarif => sarif::render(reports),
             ReportKind::Github => github::render(reports),
-            // Written behind each suite.
+            // Written after each suite.
             ReportKind::ClawSpec => continue,
         };
         let written = match &target.file {
@@ -283,7 +283,7 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
     all
 }
 
-/// The `--set` options.
+/// Returns the `--set` options.
 fn content(settings: &[String]) -> anyhow::Result<json::Content> {
     let mut content = json::Content { cases: true, evidence: false };
     for text in settings {
@@ -354,7 +354,7 @@ pub(super) async fn run(
     result
 }
 
-/// What the result of one suite alone amounts to.
+/// Returns what the result of one suite alone amounts to.
 fn result_code(result: &SuiteResult) -> u8 {
     match (result.failed, result.broken) {
         (true, _) => FAILED,

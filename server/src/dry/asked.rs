@@ -65,7 +65,7 @@ impl Asked {
         self.judges.iter().map(|(_, questions)| questions).sum()
     }
 
-    /// A paragraph for each model, and whether one of them estimates tokens.
+    /// Returns a paragraph for each model, and whether one of them estimates tokens.
     pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
         let mut text = String::new();
         let mut has_tokens = false;
@@ -76,7 +76,7 @@ impl Asked {
             let requests = bound.requests;
             let times = format!("{attempts} {}", word(*attempts, "attempt"));
             if program_of(id).is_some() {
-                line("  ", format!("{id}: {times}; whom it asks is not known"));
+                line("  ", format!("{id}: {times}; its requests are unknown"));
                 continue;
             }
             line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
@@ -92,7 +92,7 @@ impl Asked {
     }
 }
 
-/// The circumstances of no run in particular: each template has a value, so that every question is counted.
+/// Returns the circumstances of no run in particular: each template has a value, so that every question is counted.
 fn any_run() -> Context {
     let values: BTreeMap<String, String> =
         template::VARIABLES.iter().map(|variable| (variable.name.to_owned(), variable.name.to_owned())).collect();
@@ -139,11 +139,11 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
     (place, price.map_or(Known::Unknown, Known::Price))
 }
 
-/// What the attempts of a model take at most.
+/// Returns what the attempts of a model take at most.
 fn spent(bound: Bound, price: Known) -> String {
     const MILLION: f64 = 1_000_000.0;
     let Bound { requests: _, input_tokens, output_tokens } = bound;
-    let tokens = format!("at most {} tokens sent and {} received", grouped(input_tokens), grouped(output_tokens));
+    let tokens = format!("at most {} input and {} output tokens", grouped(input_tokens), grouped(output_tokens));
     match price {
         Known::Free => "costs nothing".to_owned(),
         Known::Unknown => format!("{tokens}; cost unknown"),
@@ -168,7 +168,7 @@ mod tests {
         let of = |source| Known::Price(Quote { price, source });
         assert_eq!(
             spent(bound, of(PriceSource::Settings)),
-            "at most 1,000,000 tokens sent and 10,000 received; at most $3.15 (as `prices` in `speclens.yaml` says)"
+            "at most 1,000,000 input and 10,000 output tokens; at most $3.15 (from `prices` in `speclens.yaml`)"
         );
         assert!(spent(bound, of(PriceSource::List)).contains("at most $3.15 (list price of 20"));
         assert!(spent(bound, Known::Unknown).ends_with("; cost unknown"));

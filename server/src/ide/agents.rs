@@ -13,12 +13,12 @@ pub(crate) const KIND: &str = "agents";
 /// What hover says about an agent that a directory defines.
 pub(crate) const AGENT: &str = "agent of this workspace";
 
-/// The file that defines an agent, from the root of the workspace.
+/// Returns the file that defines an agent, from the root of the workspace.
 pub(crate) fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
     agents::defined_by(name, files)
 }
 
-/// Why an agent cannot get another name by a change of specs alone.
+/// Returns why an agent cannot get another name by a change of specs alone.
 ///
 /// Its directory gives it the name. Were only the specs changed, all of them would name no agent: so the directory comes
 /// first, and what then names no agent is renamed to what the directory is called now.
@@ -29,12 +29,11 @@ pub(crate) fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<S
     }
     let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
     Some(format!(
-        "`{from}` has its name from the directory `{directory}`, which stays as it is: rename the directory first, then \
-         the agent here"
+        "`{from}` is named after the directory `{directory}`: rename the directory first, then the agent here"
     ))
 }
 
-/// What is known about an agent, as Markdown.
+/// Returns what is known about an agent, as Markdown.
 pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     const LINES: usize = 12;
     if name.contains("{{") {
@@ -42,7 +41,7 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     }
     let head = format!("**{}** · agent", name.trim());
     let Some(file) = defined_by(name, files) else {
-        return Some(format!("{head}; no directory of this workspace defines it"));
+        return Some(format!("{head}; no directory in this workspace defines it"));
     };
     let bytes = files.read(&file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -55,7 +54,7 @@ pub(crate) fn hover(name: &str, files: &dyn Files) -> Option<String> {
     Some(format!("{head}, known by {}{content}", card::inline(&file)))
 }
 
-/// The names that agents of the workspace can be called by, best first: with what each is.
+/// Returns the names that agents of the workspace can be called by, best first: with what each is.
 pub(crate) fn offered(as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
     /// Maximum number of entries of a list.
     const LIMIT: usize = 200;

@@ -5,7 +5,7 @@ use speclens_schema::{
     shape::{Choice, Field, Need, Shape, Type, Variant, show},
 };
 
-/// One line: whether the key must be there, its type, its default.
+/// Returns one line: whether the key must be there, its type, its default.
 pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     let mut parts = Vec::new();
     match need {
@@ -21,7 +21,7 @@ pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     parts.join(" · ")
 }
 
-/// The whole story of a key.
+/// Returns the whole story of a key.
 pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     let mut head = format!("**{name}** · {}", shape.type_label());
     if let Some(default) = default(shape) {
@@ -52,7 +52,7 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     parts.join("\n\n")
 }
 
-/// The keys of a mapping in short, those that may be left out with a `?`; nothing for any other shape.
+/// Returns the keys of a mapping in short, those that may be omitted with a `?`; `None` for any other shape.
 pub(crate) fn signature(shape: &Shape) -> Option<String> {
     /// More keys are no summary.
     const KEYS: usize = 16;
@@ -61,7 +61,7 @@ pub(crate) fn signature(shape: &Shape) -> Option<String> {
     is_one.then(|| format!("`{{ {} }}`", keys(&fields)))
 }
 
-/// The keys of a form beside its tag.
+/// Returns the keys of a form beside its tag.
 pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
     let (key, _) = variant.tag?;
     let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
@@ -79,7 +79,7 @@ fn keys(fields: &[Field]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A value out of a closed set.
+/// Returns a value out of a closed set.
 pub(crate) fn choice(choice: &Choice) -> String {
     let name = show(choice.value);
     match choice.docs {
@@ -88,12 +88,12 @@ pub(crate) fn choice(choice: &Choice) -> String {
     }
 }
 
-/// A kind of problem: its page in the reference.
+/// Returns a kind of problem: its page in the reference.
 pub(crate) fn code(code: Code) -> String {
     format!("**{}** · {}\n\n{}", code.as_str(), code.severity().as_str(), code.docs().trim())
 }
 
-/// A piece of YAML to look at, cut to a few lines.
+/// Returns a piece of YAML to look at, cut to a few lines.
 pub(crate) fn source(text: &str) -> String {
     const LINES: usize = 12;
     let mut lines: Vec<&str> = text.lines().take(LINES).collect();
@@ -104,19 +104,19 @@ pub(crate) fn source(text: &str) -> String {
     format!("{fence}yaml\n{}\n{fence}", lines.join("\n"))
 }
 
-/// A text as it stands, in a block of its own.
+/// Returns a text as written, in a block of its own.
 pub(crate) fn verbatim(text: &str, language: &str) -> String {
     let fence = fence(text);
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-/// A text as code within a line; one that does not fit is cut.
+/// Returns a text as code within a line; one that does not fit is cut.
 pub(crate) fn inline(text: &str) -> String {
     const LENGTH: usize = 200;
     let line: String = text.chars().take(LENGTH).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let rest = if text.chars().count() > LENGTH { "…" } else { "" };
     if line.is_empty() {
-        return "the empty text".to_owned();
+        return "the empty string".to_owned();
     }
     let ticks = "`".repeat(longest_run(&line) + 1);
     let blank = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
@@ -145,7 +145,7 @@ fn choices(values: &[Choice]) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// The default, where it says something: that a section is empty by default does not.
+/// Returns the default, where it says something: that a section is empty by default does not.
 fn default(shape: &Shape) -> Option<String> {
     let default = shape.default()?;
     let is_empty = default.as_object().is_some_and(|members| members.is_empty() || shape.kind() == Type::Mapping)
@@ -162,7 +162,7 @@ mod tests {
     fn code_in_a_line_survives_backticks_and_line_breaks() {
         assert_eq!(inline("a\nb"), "`a b`");
         assert_eq!(inline("`a`"), "`` `a` ``");
-        assert_eq!(inline(""), "the empty text");
+        assert_eq!(inline(""), "the empty string");
     }
 
     #[test]

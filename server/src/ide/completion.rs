@@ -31,8 +31,7 @@ pub(crate) struct Completion {
     pub detail: String,
     /// The whole story, as Markdown.
     pub docs: String,
-    /// The change. Its lines are indented as they have to be: clients insert it as it is. The range stands
-    /// on one line.
+    /// The change. Its lines are indented as they have to be: clients insert it as it is. The range is on one line.
     pub edit: Edit,
     /// What comes instead of the edit's text with clients that know snippets. Its further lines are
     /// indented relative to the cursor's line: clients adjust the indentation.
@@ -69,13 +68,13 @@ pub(crate) enum CompletionKind {
 /// The names of a kind in other files that could be meant at the cursor.
 pub(crate) type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
 
-/// What can be written at `offset`.
+/// Returns what can be written at `offset`.
 #[cfg(test)]
 pub(crate) fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
     complete_with(document, file, offset, values, &|_| Vec::new())
 }
 
-/// What can be written at `offset`, names of other files among it.
+/// Returns what can be written at `offset`, names of other files among it.
 pub(crate) fn complete_with(
     document: &Document,
     file: SpecFile,
@@ -104,7 +103,7 @@ pub(crate) fn complete_with(
     list.items
 }
 
-/// The letters before the cursor of what is replaced, in lower case.
+/// Returns the letters before the cursor of what is replaced, in lower case.
 fn typed(document: &Document, replaced: &Range<usize>, offset: usize) -> String {
     let before = String::from(document.text().byte_slice(replaced.start.min(offset)..offset));
     before.trim_start().to_lowercase()

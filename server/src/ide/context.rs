@@ -1,5 +1,5 @@
-//! What the cursor stands in. Indentation decides, read line by line upwards from the cursor, so that it
-//! works while a line is half typed; the tree then says what stands around it.
+//! What the cursor is in. Indentation decides, read line by line upwards from the cursor, so that it works while a line
+//! is half typed; the tree then says what is around it.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use super::{
     line::{Line, Parts, Segment, SegmentKind},
 };
 
-/// What the cursor stands in.
+/// What the cursor is in.
 #[derive(Debug)]
 pub(crate) struct Context<'d> {
     /// The mapping or list around the cursor, or the value that is being written.
     pub at: Pointer,
     /// What the schema says there.
     pub shape: Shape,
-    /// What stands there, as far as it can be read.
+    /// What is there, as far as it can be read.
     pub node: Option<NodeRef<'d>>,
     /// What is being written.
     pub slot: Slot,
@@ -38,19 +38,19 @@ pub(crate) enum Slot {
     Key {
         /// Whether its colon is there.
         has_colon: bool,
-        /// Keys that stand before it. The tree may not know them all.
+        /// Keys that are before it. The tree may not know them all.
         before: Vec<String>,
-        /// The quote in which the cursor stands.
+        /// The quote in which the cursor is.
         quote: Option<char>,
     },
     /// The value.
     Value {
-        /// The quote in which the cursor stands.
+        /// The quote in which the cursor is.
         quote: Option<char>,
     },
     /// More of a text that began on a line above.
     Continued,
-    /// The mapping or list behind its key's colon, on the same line; nothing stands there yet.
+    /// The mapping or list after its key's colon, on the same line; nothing is there yet.
     Below,
     /// An item of the list, whose dash is not there yet.
     Item,
@@ -63,7 +63,7 @@ pub(crate) enum Slot {
 pub(crate) struct Layout {
     /// Whether it is in brackets.
     pub flow: bool,
-    /// The column of the keys, or dashes, that stand beside what is being written.
+    /// The column of the keys, or dashes, that are beside what is being written.
     pub column: usize,
     /// The blanks that the cursor's line begins with.
     pub indent: usize,
@@ -71,7 +71,7 @@ pub(crate) struct Layout {
     pub step: usize,
     /// The line break.
     pub line_break: &'static str,
-    /// What must come before the new text: a blank behind a colon or dash.
+    /// What must come before the new text: a blank after a colon or dash.
     pub gap: &'static str,
 }
 
@@ -84,7 +84,7 @@ struct Above {
 }
 
 impl<'d> Context<'d> {
-    /// Finds out where the cursor stands. Nothing where nothing can be said.
+    /// Finds out where the cursor is. Nothing where nothing can be said.
     pub(crate) fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<Context<'d>> {
         Finder { document, file, offset }.find()
     }
@@ -204,7 +204,7 @@ impl<'d> Finder<'d> {
         self.on_line(here, &line, &parts, above.siblings, layout)
     }
 
-    /// The cursor on a line that holds something.
+    /// Returns the cursor on a line that holds something.
     fn on_line(
         &self,
         mut here: Step<'d>,
@@ -269,10 +269,10 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// A word, or nothing yet, in a mapping, a list, or at the place of a value.
+    /// Returns a word, or nothing yet, in a mapping, a list, or at the place of a value.
     fn word(&self, here: Step<'d>, token: Range<usize>, before: Vec<String>, layout: Layout) -> Option<Context<'d>> {
         let mut here = here;
-        // A word may become a key, where a text could stand as well as a mapping.
+        // A word may become a key, where a text could be as well as a mapping.
         let is_address = self.document.text().byte_slice(token.clone()).to_string().contains(':');
         let is_mapping = here.node.is_some_and(|node| node.shape() == NodeShape::Mapping);
         if let Some(shape) = here.shape.as_ref().filter(|_| !is_address).map(|shape| shape.at(None))
@@ -290,8 +290,8 @@ impl<'d> Finder<'d> {
         self.context(&here, slot, token, layout)
     }
 
-    /// Nothing behind a colon. What is there on the lines below decides where more of it goes, and whether a value
-    /// may come before it.
+    /// Nothing after a colon. What is there on the lines below decides where more of it goes, and whether a value may
+    /// come before it.
     fn empty_value(&self, here: Step<'d>, colon_end: usize, mut layout: Layout) -> Option<Context<'d>> {
         let kind = here.shape.as_ref()?.kind();
         let below = self.first_below(layout.column);
@@ -312,13 +312,13 @@ impl<'d> Finder<'d> {
         self.context(&here, slot, token, layout)
     }
 
-    /// The column and the kind of the first line that belongs to a key in `column` on the cursor's line.
+    /// Returns the column and the kind of the first line that belongs to a key in `column` on the cursor's line.
     fn first_below(&self, column: usize) -> Option<(usize, Child)> {
         let next = self.next_line(self.document.text().byte_to_line(self.offset))?;
         is_below(next, column).then_some(next)
     }
 
-    /// The column and the kind of the next line that holds something.
+    /// Returns the column and the kind of the next line that holds something.
     fn next_line(&self, number: usize) -> Option<(usize, Child)> {
         let text = self.document.text();
         let mut lines = (number + 1..text.len_lines()).map(|number| Line::of(text, number));
@@ -351,7 +351,7 @@ impl<'d> Finder<'d> {
         (next.0 <= column || next.1 == Child::Text).then_some(Blank { is_item, ..as_it_is })
     }
 
-    /// A value that has been begun on the cursor's line.
+    /// Returns a value that has been begun on the cursor's line.
     fn written(&self, here: Step<'d>, line: &Line<'_>, value: Range<usize>, mut layout: Layout) -> Option<Context<'d>> {
         if self.offset < value.start || self.offset > value.end {
             return None;
@@ -375,8 +375,8 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// A value that began on a line above, and holds the cursor: brackets, or text. `None` when the value
-    /// lets other nodes stand below it.
+    /// Returns a value that began on a line above, and holds the cursor: brackets, or text. `None` when the value lets
+    /// other nodes be below it.
     fn held(&self, here: &Step<'d>, value: Range<usize>, layout: &Layout) -> Option<Option<Context<'d>>> {
         let text = self.document.text();
         let number = text.byte_to_line(value.start);
@@ -452,7 +452,7 @@ impl<'d> Finder<'d> {
         Step { at: here.at.step(step), shape, node }
     }
 
-    /// The item that begins behind a dash.
+    /// Returns the item that begins after a dash.
     fn index_of(&self, list: Option<NodeRef<'d>>, dash: usize) -> Option<usize> {
         let list = list?;
         let (mut low, mut high) = (0, list.items().count());
@@ -503,7 +503,7 @@ impl<'d> Finder<'d> {
             above.parents.extend(parts.segments[..=found].iter().rev().cloned());
             limit = parts.segments[0].column;
             from_dash = parts.segments[0].kind == SegmentKind::Dash;
-            // What stands in the items before, damaged or not, is no parent of this one.
+            // What is in the items before, damaged or not, is no parent of this one.
             if from_dash {
                 number = self.line_before_items(line.start).unwrap_or(number);
             }
@@ -511,7 +511,7 @@ impl<'d> Finder<'d> {
         above
     }
 
-    /// The line behind the last one that belongs to no item, when a line begins an item of a long list: the
+    /// Returns the line after the last one that belongs to no item, when a line begins an item of a long list: the
     /// items between need not be looked at.
     fn line_before_items(&self, start: usize) -> Option<usize> {
         let is_item = |kind: BlockKind| matches!(kind, BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray);
@@ -520,12 +520,12 @@ impl<'d> Finder<'d> {
         if !is_item(blocks[index].1) {
             return None;
         }
-        // Nothing stands above the items of a root that is a list.
+        // Nothing is above the items of a root that is a list.
         let first = blocks[..index].iter().rposition(|(_, kind)| !is_item(*kind)).map_or(0, |head| head + 1);
         Some(self.document.text().byte_to_line(blocks[first].0))
     }
 
-    /// The cursor's column. Before a line that begins with a closing bracket it counts as deeper than the
+    /// Returns the cursor's column. Before a line that begins with a closing bracket it counts as deeper than the
     /// bracket: people write the bracket in the column of the key.
     fn column_before_bracket(&self, number: usize, line: &Line<'_>, column: usize) -> usize {
         let text = self.document.text();
@@ -545,7 +545,7 @@ impl<'d> Finder<'d> {
         column
     }
 
-    /// Where a document that is in brackets as a whole begins.
+    /// Returns where a document that is in brackets as a whole begins.
     fn flow_root(&self) -> Option<usize> {
         if !self.document.is_whole() && self.document.root().is_some() {
             return None;
@@ -570,7 +570,7 @@ impl<'d> Finder<'d> {
     }
 }
 
-/// How much deeper a level is than the one above, as the lines above the cursor do it.
+/// Returns how much deeper a level is than the one above, as the lines above the cursor do it.
 fn step_of(parents: &[Segment], column: usize) -> usize {
     let mut columns = std::iter::once(column).chain(parents.iter().map(|parent| parent.column));
     let mut inner = columns.next().unwrap_or(0);
@@ -583,7 +583,7 @@ fn step_of(parents: &[Segment], column: usize) -> usize {
     2
 }
 
-/// What stands behind a parent on its own line.
+/// Returns what is after a parent on its own line.
 fn value_of(segment: &Segment, text: &ropey::Rope) -> Option<Range<usize>> {
     match &segment.kind {
         SegmentKind::Key { value, .. } => (!value.is_empty()).then(|| value.clone()),

@@ -1,28 +1,28 @@
-//! Where the cursor stands in flow style: `{a: [1, |`. Reads from the opening bracket to the cursor and
-//! never looks further, so that brackets may still be open.
+//! Where the cursor is in flow style: `{a: [1, |`. Reads from the opening bracket to the cursor and never looks
+//! further, so that brackets may still be open.
 
 use std::ops::Range;
 
 use speclens_schema::document::Step;
 
-/// Where the cursor stands.
+/// Where the cursor is.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FlowPlace {
-    /// The steps from the node that opened to the mapping or list around the cursor, and further to the
-    /// value when the cursor stands at one.
+    /// The steps from the node that opened to the mapping or list around the cursor, and further to the value when the
+    /// cursor is at one.
     pub steps: Vec<Step<'static>>,
     /// What is being written.
     pub slot: FlowSlot,
     /// What is there already at the cursor, up to its end; counted from the opening bracket.
     pub token: Range<usize>,
-    /// The quote in which the cursor stands. The token begins behind it.
+    /// The quote in which the cursor is. The token begins after it.
     pub quote: Option<char>,
 }
 
 /// What is being written.
 #[derive(Debug, PartialEq)]
 pub(crate) enum FlowSlot {
-    /// A key; these ones stand before it.
+    /// A key; these ones are before it.
     Key(Vec<String>),
     /// A value, or an item.
     Value,
@@ -35,8 +35,8 @@ struct Frame {
     index: usize,
 }
 
-/// Finds the cursor, `text` beginning with a bracket. Nothing when the bracket is closed before it, or when
-/// the cursor stands in a comment or behind something complete.
+/// Finds the cursor, `text` beginning with a bracket. Nothing when the bracket is closed before it, or when the cursor
+/// is in a comment or after something complete.
 pub(crate) fn place(text: &str, cursor: usize) -> Option<FlowPlace> {
     let mut frames: Vec<Frame> = Vec::new();
     // What was read last: its text and its bytes.
@@ -136,7 +136,7 @@ fn step(frame: &Frame) -> Step<'static> {
     if frame.is_map { Step::Key(frame.key.clone().unwrap_or_default().into()) } else { Step::Index(frame.index) }
 }
 
-/// Whether a colon with this behind it ends a key.
+/// Whether a colon with this after it ends a key.
 fn ends_key(behind: &str, quoted: bool) -> bool {
     quoted || behind.is_empty() || behind.starts_with([' ', '\t', '\n', '\r', ',', '[', ']', '{', '}'])
 }

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use ropey::RopeSlice;
-use speclens_schema::document::{Document, NodeRef};
+use speclens_schema::document::{Document, EntryRef, NodeRef};
+
+use super::parts::Keeper;
 
 /// Something that can be folded. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,27 +25,119 @@ pub(crate) enum FoldKind {
     Comment,
 }
 
-/// Everything that can be folded, in the order of the text; on each line only the largest.
-pub(crate) fn folds(document: &Document) -> Vec<Fold> {
-    let mut finder = Finder { document, lines: lines(document), found: Vec::new() };
-    if let Some(root) = document.root() {
-        finder.children(root);
+/// A block of a document, as far as its folds are concerned: they depend on nothing else.
+pub(crate) struct FoldedBlock<'d> {
+    document: &'d Document,
+    /// Its bytes.
+    range: Range<usize>,
+    /// The entries and items of the root, or of a list that is spread over blocks, that are in it.
+    children: Vec<Child<'d>>,
+    /// Where the folds of the block are kept.
+    pub keeper: Keeper<'d>,
+    /// The lists that begin in the block and go on in others.
+    pub lists: Vec<Fold>,
+}
+
+enum Child<'d> {
+    Entry(EntryRef<'d>),
+    Item(NodeRef<'d>),
+}
+
+impl<'d> Child<'d> {
+    fn block(&self) -> Option<usize> {
+        match self {
+            Child::Entry(entry) => entry.key.block(),
+            Child::Item(item) => item.block(),
+        }
     }
-    finder.comments();
-    let Finder { lines, mut found, .. } = finder;
-    // The largest first.
-    found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    found.dedup_by_key(|(range, _)| range.start);
-    found
-        .into_iter()
-        .map(|(range, kind)| Fold { range: lines[range.start].start..lines[range.end].end, kind })
-        .collect()
+}
+
+/// Everything that can be folded, in the order of the text; on each line only the largest.
+#[cfg(test)]
+pub(crate) fn folds(document: &Document) -> Vec<Fold> {
+    let blocks = folded_blocks(document).into_iter();
+    blocks.flat_map(|block| block.lists.iter().cloned().chain(block.folds()).collect::<Vec<_>>()).collect()
+}
+
+/// Returns the blocks of a document in the order of the text.
+pub(crate) fn folded_blocks(document: &Document) -> Vec<FoldedBlock<'_>> {
+    let mut children = Vec::new();
+    if let Some(root) = document.root().filter(|root| root.alias().is_none()) {
+        for entry in root.entries() {
+            children.push(Child::Entry(entry));
+            if is_spread(entry.value) {
+                children.extend(entry.value.items().map(Child::Item));
+            }
+        }
+        children.extend(root.items().map(Child::Item));
+    }
+    let mut children = children.into_iter().peekable();
+    let blocks = document.blocks().enumerate().map(|(number, (start, block))| {
+        let mut own = Vec::new();
+        while let Some(child) = children.next_if(|child| child.block().is_none_or(|block| block <= number)) {
+            own.push(child);
+        }
+        let lists = own.iter().filter_map(|child| match child {
+            Child::Entry(entry) if is_spread(entry.value) => fold_of_list(document, *entry),
+            Child::Entry(_) | Child::Item(_) => None,
+        });
+        let lists = lists.collect();
+        let keeper = Keeper::of_block(start, block);
+        FoldedBlock { document, range: start..start + block.length(), children: own, keeper, lists }
+    });
+    blocks.collect()
+}
+
+/// Whether the items of a list are in other blocks than its key.
+fn is_spread(value: NodeRef<'_>) -> bool {
+    value.alias().is_none() && value.is_spread()
+}
+
+/// The fold of an entry whose list is spread over blocks.
+fn fold_of_list(document: &Document, entry: EntryRef<'_>) -> Option<Fold> {
+    let text = document.text();
+    let first = text.byte_to_line(entry.key.range().start);
+    let end = entry.value.range().end;
+    let mut last = text.byte_to_line(end);
+    if last > first && text.line_to_byte(last) == end {
+        last -= 1;
+    }
+    while last > first && LineFacts::of(text.line(last), 0).first.is_none() {
+        last -= 1;
+    }
+    let start = text.line_to_byte(first);
+    let end = LineFacts::of(text.line(last), text.line_to_byte(last)).end;
+    (last > first).then_some(Fold { range: start..end, kind: FoldKind::Node })
+}
+
+impl FoldedBlock<'_> {
+    /// Returns what can be folded in the block, in the order of the text; on each line only the largest.
+    pub(crate) fn folds(&self) -> Vec<Fold> {
+        let lines = lines(self.document, &self.range);
+        let mut finder = Finder { document: self.document, lines, found: Vec::new() };
+        for child in &self.children {
+            match child {
+                Child::Entry(entry) if is_spread(entry.value) => {}
+                Child::Entry(entry) => finder.entry(*entry),
+                Child::Item(item) => finder.item(*item),
+            }
+        }
+        finder.comments();
+        let Finder { lines, mut found, .. } = finder;
+        // The largest first.
+        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        found.dedup_by_key(|(range, _)| range.start);
+        let fold =
+            |(range, kind): (Range<usize>, _)| Fold { range: lines[range.start].start..lines[range.end].end, kind };
+        found.into_iter().map(fold).collect()
+    }
 }
 
 struct Finder<'d> {
     document: &'d Document,
+    /// The lines of the block.
     lines: Vec<LineFacts>,
-    /// First and last line.
+    /// First and last line, counted from the first one of the block.
     found: Vec<(Range<usize>, FoldKind)>,
 }
 
@@ -55,18 +149,24 @@ struct LineFacts {
     first: Option<u8>,
 }
 
-fn lines(document: &Document) -> Vec<LineFacts> {
-    let mut start = 0;
-    let facts = |line: RopeSlice<'_>| {
+impl LineFacts {
+    fn of(line: RopeSlice<'_>, start: usize) -> LineFacts {
         let length = line.len_bytes();
         let first =
             line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')).filter(|byte| !matches!(byte, b'\n' | b'\r'));
         let ends = (0..length.min(2)).take_while(|back| matches!(line.byte(length - 1 - back), b'\n' | b'\r')).count();
-        let facts = LineFacts { start, end: start + length - ends, first };
-        start += length;
+        LineFacts { start, end: start + length - ends, first }
+    }
+}
+
+fn lines(document: &Document, range: &Range<usize>) -> Vec<LineFacts> {
+    let mut start = range.start;
+    let facts = |line: RopeSlice<'_>| {
+        let facts = LineFacts::of(line, start);
+        start += line.len_bytes();
         facts
     };
-    document.text().lines().map(facts).collect()
+    document.text().byte_slice(range.clone()).lines().map(facts).collect()
 }
 
 impl Finder<'_> {
@@ -74,16 +174,20 @@ impl Finder<'_> {
         if node.alias().is_some() {
             return;
         }
-        for entry in node.entries() {
-            let value = entry.value.range();
-            self.add(entry.key.range().start..value.end.max(entry.key.range().end));
-            self.children(entry.value);
-        }
-        for item in node.items() {
-            let range = item.range();
-            self.add(self.dash_above(range.start)..range.end);
-            self.children(item);
-        }
+        node.entries().for_each(|entry| self.entry(entry));
+        node.items().for_each(|item| self.item(item));
+    }
+
+    fn entry(&mut self, entry: EntryRef<'_>) {
+        let value = entry.value.range();
+        self.add(entry.key.range().start..value.end.max(entry.key.range().end));
+        self.children(entry.value);
+    }
+
+    fn item(&mut self, item: NodeRef<'_>) {
+        let range = item.range();
+        self.add(self.dash_above(range.start)..range.end);
+        self.children(item);
     }
 
     /// Where the dash of an item stands, if it stands on the line above with an anchor or a tag at most.

@@ -15,7 +15,7 @@ use super::{values::Values, walk, written::Written};
 /// A hint at a place of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// The byte behind which it stands.
+    /// The byte after which it is.
     pub at: usize,
     /// What it says.
     pub label: String,
@@ -23,13 +23,13 @@ pub(crate) struct Hint {
     pub pattern: Option<String>,
 }
 
-/// As many patterns are counted for one answer: each means a look at directories.
+/// Maximum number of patterns that are counted for one answer: each means a look at directories.
 const PATTERNS: usize = 64;
 
 /// A longer value says nothing between letters.
 const LENGTH: usize = 40;
 
-/// The hints in a range.
+/// Returns the hints in a range.
 pub(crate) fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: Values<'_>) -> Vec<Hint> {
     let mut found = Vec::new();
     let mut counted = 0;
@@ -92,7 +92,7 @@ fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
         (0, false) => "no file".to_owned(),
         (1, false) => "1 file".to_owned(),
         (files, false) => format!("{files} files"),
-        (0, true) => "too many files to look at".to_owned(),
+        (0, true) => "too many files to check".to_owned(),
         (files, true) => format!("{files} files or more"),
     };
     Hint { at: node.own_range().end, label, pattern: Some(pattern) }
@@ -106,7 +106,7 @@ pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
         paths.iter().take(SHOWN).map(|path| format!("- {}", super::card::inline(path))).collect();
     if paths.len() > SHOWN || cut {
         let more = paths.len().saturating_sub(SHOWN);
-        lines.push(if cut { "- and perhaps more".to_owned() } else { format!("- and {more} more") });
+        lines.push(if cut { "- and possibly more".to_owned() } else { format!("- and {more} more") });
     }
     if lines.is_empty() {
         lines.push(format!("nothing matches {}", super::card::inline(pattern)));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_show_values_that_stand_elsewhere() {
+    fn placeholders_show_values_that_are_elsewhere() {
         check(
             "tests:\n  - command: echo {{a}} {{b}} {{env.a}}\n    vars:\n      a: \"x y\"\n  - { command: '{{a}}', vars: { a: b } }\n",
             expect![[r#"

@@ -123,7 +123,7 @@ impl<'d> Place<'d> {
                         return None;
                     }
                     let known = listed(known.iter().map(|field| field.name));
-                    let markdown = format!("**{name}** · no key of the format here: expected {known}");
+                    let markdown = format!("**{name}** · unknown key here: expected {known}");
                     return Some(Hover { range: key.range(), markdown, page: Some(self.page(None)) });
                 }
             },
@@ -157,7 +157,7 @@ impl<'d> Place<'d> {
         let line = text.byte_to_line(own.start) + 1;
         let source = String::from(text.get_byte_slice(own)?);
         let markdown = match alias.resolved().shape() {
-            NodeShape::Dangling => format!("**\\*{name}** · there is no `&{name}` before it"),
+            NodeShape::Dangling => format!("**\\*{name}** · `&{name}` is not defined before it"),
             NodeShape::Scalar | NodeShape::Sequence | NodeShape::Mapping => {
                 format!(
                     "**\\*{name}** · alias of line {line}\n\n{}",
@@ -171,7 +171,8 @@ impl<'d> Place<'d> {
     /// What counts where a key is not set: what another section says, another file, or the default.
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         let found = self.file.dialect()?.in_force(self.file, self.document, &self.at, name, values.files)?;
-        Some(format!("Where it is not set, {} {} counts.", card::inline(&found.value), found.source))
+        let source = found.source.map(|source| format!(" from {source}")).unwrap_or_default();
+        Some(format!("Defaults to {}{source}.", card::inline(&found.value)))
     }
 
     /// Where the reference explains a key of the mapping around the cursor.
@@ -298,10 +299,10 @@ impl<'d> Place<'d> {
         }
         if !built_in.is_empty() {
             let names: Vec<String> = built_in.iter().map(|known| format!("`{}`", known.name)).collect();
-            return say(format!("has no value here; what has one: {}", names.join(", ")));
+            return say(format!("has no value here; available: {}", names.join(", ")));
         }
         if template::is_reserved(name) {
-            return say("stays as it is: names that begin with `env.` are not replaced".to_owned());
+            return say("not replaced: names that begin with `env.` are left unchanged".to_owned());
         }
         let own = names::variables(self.document, &self.at, shape);
         if let Some(found) = own.and_then(|vars| vars.get(name)) {
@@ -313,12 +314,12 @@ impl<'d> Place<'d> {
             let given = names::given_to(self.document, &prompt.text());
             return match given.into_iter().find(|(known, _)| known == name) {
                 Some((_, value)) => {
-                    say(format!("given by the tests, such as {}", card::inline(value.unwrap_or_default())))
+                    say(format!("set by the tests, such as {}", card::inline(value.unwrap_or_default())))
                 }
-                None => say("no test that uses this prompt gives it a value".to_owned()),
+                None => say("no test that uses this prompt sets it".to_owned()),
             };
         }
-        say("has no value in `vars`: the run would break".to_owned())
+        say("no value in `vars`, so the run would break".to_owned())
     }
 
     /// What a name refers to.
@@ -368,11 +369,11 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
         count => parts.push(format!("{count} files under `inputs` in `speclens.yaml`")),
     }
     match parts.is_empty() {
-        true => "Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in \
-                 `speclens.yaml`, so that a change of them makes its recording stale."
+        true => "Inputs: none, because it does not name a file of the workspace. List the files that it reads under \
+            `inputs` in `speclens.yaml`, so that changes to them make its recording stale."
             .to_owned(),
         false => format!(
-            "Inputs: {}. A change of them makes its recording stale; a change of other files that it reads does not.",
+            "Inputs: {}. Changes to them make its recording stale; changes to other files that it reads do not.",
             parts.join(", ")
         ),
     }
@@ -395,7 +396,7 @@ fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
     let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };
     let script = match std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned()).and_then(script::read) {
         Ok(script) => script,
-        Err(reason) => return format!("{head}\n\nIt cannot be played: {reason}."),
+        Err(reason) => return format!("{head}\n\nIt cannot be used: {reason}."),
     };
     let mut parts: Vec<String> = script.tasks.keys().map(|id| card::inline(id)).collect();
     if script.default.is_some() {

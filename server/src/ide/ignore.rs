@@ -8,7 +8,7 @@ use speclens_schema::{
     problem::{Code, Edit},
 };
 
-/// Returns the edits that allow a code in the line of an offset: in a comment behind it, else on the line above. `None`
+/// Returns the edits that allow a code in the line of an offset: in a comment after it, else on the line above. `None`
 /// where no comment fits, as within a text of several lines.
 pub(crate) fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
     let text = document.text();
@@ -105,7 +105,7 @@ fn first_entry(document: &Document) -> Option<usize> {
 fn is_within_scalar(document: &Document, at: usize) -> bool {
     let within = |node: NodeRef<'_>| {
         let range = node.own_range();
-        // A block text goes on to the end of its last line.
+        // A block text continues to the end of its last line.
         let is_block = matches!(node.style(), Some(Style::Literal | Style::Folded));
         range.start < at && (at < range.end || is_block && at == range.end)
     };
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_allowed_behind_the_line_or_above_it() {
+    fn code_is_allowed_after_the_line_or_above_it() {
         check_here("a: 1\nb: 2\n", "b", Some("a: 1\nb: 2 # speclens: allow(unused)\n"));
         check_here("a: 1\nb: 2", "a", Some("a: 1 # speclens: allow(unused)\nb: 2"));
         check_here("x:\n- a: '#1'\n- b\n", "a", Some("x:\n- a: '#1' # speclens: allow(unused)\n- b\n"));

@@ -25,7 +25,7 @@ pub(crate) fn hovers(document: &Document, file: SpecFile, latest: &Latest, offse
     [noted(document, file, latest, offset), claimed(document, latest, offset)].into_iter().flatten().collect()
 }
 
-/// What was noticed when a test ran last, at its name and at what it does.
+/// Returns what was noticed when a test ran last, at its name and at what it does.
 fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let range = document.find(&at)?.range();
@@ -35,11 +35,11 @@ fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) ->
     let notes = outcome.attempts.iter().flat_map(|attempt| &attempt.result.notes);
     let notes = notes.filter(|note| known.insert(note.as_str()));
     let notes: Vec<String> = notes.map(|note| format!("- {note}")).collect();
-    let markdown = format!("Noticed when it ran:\n\n{}", notes.join("\n"));
+    let markdown = format!("Notes from the run:\n\n{}", notes.join("\n"));
     (!notes.is_empty()).then_some(Hover { range, markdown, page: None })
 }
 
-/// How the claim at a place went when its test ran last.
+/// Returns how the claim at a place went when its test ran last.
 fn claimed(document: &Document, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
@@ -78,7 +78,7 @@ fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunRes
     (!lines.is_empty()).then_some(Hover { range, markdown, page: None })
 }
 
-/// The node whose key or scalar is at an offset.
+/// Returns the node whose key or scalar is at an offset.
 pub(super) fn written_at(document: &Document, offset: usize) -> Option<(Pointer, Range<usize>)> {
     let at = document.pointer_at(offset);
     let node = document.find(&at)?;
@@ -93,7 +93,7 @@ fn key(judged: &Judged) -> (usize, &str) {
     (judged.claim, &judged.verdict.label)
 }
 
-/// One verdict over all attempts.
+/// Returns one verdict over all attempts.
 fn line(claim: usize, label: &str, attempts: &[&RunResult]) -> Option<String> {
     let worst = |attempt: &RunResult| {
         let own = attempt.verdicts.iter().filter(|judged| key(judged) == (claim, label));
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::ide::fixture::Fixture;
 
-    /// The last run of a test whose first claim failed.
+    /// Returns the last run of a test whose first claim failed.
     fn failed(_: &Case) -> Vec<RunResult> {
         let verdict = Verdict {
             at: Pointer::root(),
@@ -147,7 +147,7 @@ mod tests {
         let claim = "tests:\n  - name: a\n    command: x\n    expect:\n      output: {con$0tains: [a]}\n";
         assert_eq!(shown(claim), ["Last run:\n\n- ✓ `` output contains `a` ``: passes"]);
         let name = "tests:\n  - name: a$0\n    command: x\n    expect: {output: {contains: [a]}}\n";
-        assert_eq!(shown(name), ["Noticed when it ran:\n\n- left a process behind"]);
+        assert_eq!(shown(name), ["Notes from the run:\n\n- left a process behind"]);
     }
 
     #[test]

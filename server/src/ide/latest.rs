@@ -36,17 +36,17 @@ pub(crate) struct Latest {
 }
 
 impl Latest {
-    /// The cases that are written in the document itself, each with what is known about it.
+    /// Returns the cases that are written in the document itself, each with what is known about it.
     pub(crate) fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.all().filter(|(case, _)| case.file.is_none())
     }
 
-    /// The states of the cases of the suite that are in other files.
+    /// Returns the states of the cases of the suite that are in other files.
     pub(crate) fn elsewhere(&self) -> Vec<CaseState> {
         self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
     }
 
-    /// Every case of the suite, each with what is known about it.
+    /// Returns every case of the suite, each with what is known about it.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
@@ -56,7 +56,7 @@ impl Latest {
         self.text.is_instance(document.text())
     }
 
-    /// What lenses say about the cases that are written in the document itself, by their names.
+    /// Returns what lenses say about the cases that are written in the document itself, by their names.
     pub(crate) fn known(&self) -> HashMap<&str, Known> {
         let mut known: HashMap<&str, Known> =
             self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
@@ -74,7 +74,8 @@ impl Latest {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
     }
 
-    /// The places in other files that the newest attempt of a test saw for the claim around a place of the document.
+    /// Returns the places in other files that the newest attempt of a test saw for the claim around a place of the
+    /// document.
     pub(crate) fn sightings(&self, document: &Document, at: &Pointer) -> Vec<FilePlace> {
         let found = self.own().filter(|_| self.is_of(document)).find(|(case, _)| at.below(&case.at).is_some());
         let Some((case, outcome)) = found else { return Vec::new() };

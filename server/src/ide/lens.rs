@@ -1,16 +1,17 @@
 //! The lenses above tests: run it, and what came of it last.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use speclens_schema::{
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, Pointer},
     json_schema::SpecFile,
-    suite::{ActionKind, WrittenCase, list_of_cases, written_cases},
+    suite::{ActionKind, WrittenCase, case_items, list_of_cases, written_case, written_cases},
 };
 
 use speclens_runner::book::FOREIGN;
 
 use super::{
+    parts::Keeper,
     runnable::{Looks, Obstacle, Obstacles},
     tally::{self, Tally},
 };
@@ -87,7 +88,7 @@ impl Known {
 }
 
 /// A lens.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Lens {
     /// The bytes it stands above.
     pub range: Range<usize>,
@@ -98,7 +99,7 @@ pub(crate) struct Lens {
 }
 
 /// What a click on a lens does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LensAction {
     /// Runs the test with this name, or says why it is not run.
     Run(String),
@@ -218,79 +219,171 @@ pub(crate) struct Around<'a> {
     pub has_choice: bool,
 }
 
-/// The lenses of a document. `known` says what is known of a test by its name.
-pub(crate) fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&str) -> Option<Known>) -> Vec<Lens> {
-    let mut lenses = Vec::new();
-    let tests = written_cases(around.looks.file, document);
-    let obstacles = Obstacles::new(&tests, around.looks);
-    let mut counts: BTreeMap<Counted, usize> = BTreeMap::new();
-    let mut has_result = false;
-    for counted in around.elsewhere.iter().map(CaseState::counted_as) {
-        *counts.entry(counted).or_default() += 1;
-        has_result |= counted.is_result();
+/// The lenses of a document: those of the file, and those of its tests.
+pub(crate) struct Lenses<'a> {
+    /// Those above the first entry.
+    pub file: Vec<Lens>,
+    /// The tests, in the order of the text.
+    pub tests: Vec<TestLenses<'a>>,
+}
+
+/// The lenses of a test.
+pub(crate) struct TestLenses<'a> {
+    /// Where they are kept.
+    pub keeper: Option<Keeper<'a>>,
+    /// The lenses. They depend on more than the text of the test.
+    pub lenses: Vec<Lens>,
+}
+
+/// A test as its lenses see it.
+struct Test<'d> {
+    node: NodeRef<'d>,
+    keeper: Option<Keeper<'d>>,
+    facts: Arc<Facts>,
+}
+
+/// What the text of a test says.
+struct Facts {
+    name: Box<str>,
+    skip: bool,
+    does: ActionKind,
+    has_preconditions: bool,
+}
+
+impl Facts {
+    fn of(test: &WrittenCase<'_>) -> Facts {
+        let WrittenCase { name, skip, does, .. } = test;
+        Facts { name: (&**name).into(), skip: *skip, does: *does, has_preconditions: test.has_preconditions() }
     }
-    for test in &tests {
-        let name: &str = &test.name;
-        let range = test.node.range();
-        let range = range.start..range.start + name.len().min(range.len());
-        let Known { state, from, is_foreign, subjects, can_ask, is_present } =
-            known(name).unwrap_or_else(Known::nothing);
-        // What is under way began before the text became what it is.
-        let obstacle = obstacles.of(test).filter(|_| state != CaseState::Running);
-        let counted = match obstacle {
-            Some(Obstacle::Skipped) => Counted::Skipped,
-            Some(Obstacle::NotSupported(_)) => Counted::Unknown,
-            Some(Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => {
-                Counted::NotRun
-            }
-            None => state.counted_as(),
+}
+
+/// The tests of a document that have names.
+fn tests(file: SpecFile, document: &Document) -> Vec<Test<'_>> {
+    let Some(items) = case_items(file, document) else {
+        let whole = written_cases(file, document).into_iter();
+        return whole.map(|test| Test { node: test.node, keeper: None, facts: Arc::new(Facts::of(&test)) }).collect();
+    };
+    let of_item = |node| {
+        let keeper = Keeper::of_item(node).map(|keeper| keeper.under(file));
+        let find_out = || written_case(file, node, Pointer::root()).map(|test| Arc::new(Facts::of(&test)));
+        let facts = match keeper {
+            Some(keeper) => keeper.kept(find_out).as_ref().clone(),
+            None => find_out(),
         };
-        *counts.entry(counted).or_default() += 1;
-        has_result |= obstacle.is_none() && counted.is_result();
-        let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
-        let run = || LensAction::Run(name.to_owned());
-        match (obstacle, &state) {
-            (Some(obstacle), _) => push(obstacle.title().into_owned(), run()),
-            (None, CaseState::Running) => {
-                push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
-                push("… running".to_owned(), LensAction::Status);
-            }
-            (None, _) => {
-                push("▶ Run".to_owned(), run());
-                if around.has_choice {
-                    push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
-                }
-                if test.does == ActionKind::Agent {
-                    push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
-                }
-                if test.has_preconditions() {
-                    push("Preconditions".to_owned(), LensAction::Preconditions(name.to_owned()));
-                }
-                if test.does == ActionKind::Trigger {
-                    push("Judge only".to_owned(), LensAction::Judge(name.to_owned()));
-                }
-                let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { continue };
-                if let Some(from) = from {
-                    title.push_str(&format!(", from the recording of `{from}`"));
-                }
-                if is_present {
-                    title.push_str(", judged without a run");
-                }
-                if is_foreign {
-                    title.push_str(", ");
-                    title.push_str(FOREIGN);
-                }
-                let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
-                push(title, action);
-                if can_ask {
-                    push("Ask judge".to_owned(), LensAction::Ask(name.to_owned()));
-                }
-            }
-        }
+        Some(Test { node, keeper, facts: facts? })
+    };
+    items.filter_map(of_item).collect()
+}
+
+/// Returns the lenses of a document. `known` says what is known of a test by its name.
+pub(crate) fn lenses<'a>(
+    document: &'a Document,
+    around: Around<'_>,
+    known: impl Fn(&str) -> Option<Known>,
+) -> Lenses<'a> {
+    let tests = tests(around.looks.file, document);
+    let obstacles = Obstacles::new(tests.iter().map(|test| &*test.facts.name), around.looks);
+    let mut counts = Counts::default();
+    for state in around.elsewhere {
+        counts.add(state.counted_as());
     }
+    let mut found = Vec::new();
+    for Test { node, keeper, facts } in &tests {
+        let known = known(&facts.name).unwrap_or_else(Known::nothing);
+        // What is under way began before the text became what it is.
+        let obstacle = obstacles.of(&facts.name, facts.skip, facts.does).filter(|_| known.state != CaseState::Running);
+        match obstacle {
+            Some(Obstacle::Skipped) => counts.add(Counted::Skipped),
+            // Nothing ran.
+            Some(Obstacle::NotSupported(_)) => counts.add_without_result(Counted::Unknown),
+            Some(Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => {
+                counts.add(Counted::NotRun);
+            }
+            None => counts.add(known.state.counted_as()),
+        }
+        let range = node.range();
+        let range = range.start..range.start + facts.name.len().min(range.len());
+        found.push(TestLenses { keeper: *keeper, lenses: of_test(facts, range, obstacle, known, around) });
+    }
+    Lenses { file: of_file(document, around, &counts), tests: found }
+}
+
+fn of_test(
+    facts: &Facts,
+    range: Range<usize>,
+    obstacle: Option<Obstacle>,
+    known: Known,
+    around: Around<'_>,
+) -> Vec<Lens> {
+    let name = &*facts.name;
+    let Known { state, from, is_foreign, subjects, can_ask, is_present } = known;
+    let mut lenses = Vec::new();
+    let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
+    let run = || LensAction::Run(name.to_owned());
+    if let Some(obstacle) = obstacle {
+        push(obstacle.title().into_owned(), run());
+        return lenses;
+    }
+    if state == CaseState::Running {
+        push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
+        push("… running".to_owned(), LensAction::Status);
+        return lenses;
+    }
+    push("▶ Run".to_owned(), run());
+    if around.has_choice {
+        push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
+    }
+    if facts.does == ActionKind::Agent {
+        push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
+    }
+    if facts.has_preconditions {
+        push("Preconditions".to_owned(), LensAction::Preconditions(name.to_owned()));
+    }
+    if facts.does == ActionKind::Trigger {
+        push("Judge only".to_owned(), LensAction::Judge(name.to_owned()));
+    }
+    let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { return lenses };
+    if let Some(from) = from {
+        title.push_str(&format!(", from the recording of `{from}`"));
+    }
+    if is_present {
+        title.push_str(", judged without a run");
+    }
+    if is_foreign {
+        title.push_str(", ");
+        title.push_str(FOREIGN);
+    }
+    let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
+    push(title, action);
+    if can_ask {
+        push("Ask judge".to_owned(), LensAction::Ask(name.to_owned()));
+    }
+    lenses
+}
+
+/// How many tests are in each state.
+#[derive(Default)]
+struct Counts {
+    counts: BTreeMap<Counted, usize>,
+    /// Whether one of them comes of a run.
+    has_result: bool,
+}
+
+impl Counts {
+    fn add(&mut self, counted: Counted) {
+        self.add_without_result(counted);
+        self.has_result |= counted.is_result();
+    }
+
+    fn add_without_result(&mut self, counted: Counted) {
+        *self.counts.entry(counted).or_default() += 1;
+    }
+}
+
+fn of_file(document: &Document, around: Around<'_>, Counts { counts, has_result }: &Counts) -> Vec<Lens> {
     let names_files = || around.looks.file.part().is_some();
     if counts.is_empty() && !(names_files() && has_items(document, around.looks.file)) {
-        return lenses;
+        return Vec::new();
     }
     // Above the first entry, where it can always be seen.
     let first = document.root().and_then(|root| {
@@ -304,13 +397,12 @@ pub(crate) fn lenses(document: &Document, around: Around<'_>, known: impl Fn(&st
         // Several suites may name it, and each runs it its own way.
         (false, Some(main)) => (format!("▶ Run file, as {main} does"), LensAction::RunFile),
     };
-    let mut file = vec![Lens { range: range.clone(), title, action }];
-    if has_result {
+    let mut lenses = vec![Lens { range: range.clone(), title, action }];
+    if *has_result {
         let words: Vec<String> = counts.iter().map(|(counted, count)| format!("{count} {}", counted.word())).collect();
-        file.push(Lens { range, title: words.join(", "), action: LensAction::Status });
+        lenses.push(Lens { range, title: words.join(", "), action: LensAction::Status });
     }
-    file.append(&mut lenses);
-    file
+    lenses
 }
 
 /// Whether the list of tests has any item, such as the name of a file that holds some.
@@ -344,15 +436,19 @@ mod tests {
     use expect_test::{Expect, expect};
     use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::SpecFile};
 
-    use super::{Around, CaseState, Known, Looks, lenses, test_at};
+    use super::{Around, CaseState, Known, Lens, Lenses, Looks, lenses, test_at};
 
     fn around(broken: &HashSet<String>) -> Around<'_> {
         let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
         Around { looks, main: None, elsewhere: &[], has_choice: false }
     }
 
+    fn all(found: Lenses<'_>) -> Vec<Lens> {
+        found.file.into_iter().chain(found.tests.into_iter().flat_map(|test| test.lenses)).collect()
+    }
+
     fn titles(document: &Document, around: Around<'_>) -> Vec<String> {
-        let found = lenses(document, around, |_| None);
+        let found = all(lenses(document, around, |_| None));
         found
             .into_iter()
             .map(|lens| format!("{}: {}", document.text().byte_to_line(lens.range.start) + 1, lens.title))
@@ -428,7 +524,7 @@ mod tests {
             state(name).map(known)
         };
         let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
-        let lines: Vec<String> = lenses(&document, around(&broken), known)
+        let lines: Vec<String> = all(lenses(&document, around(&broken), known))
             .into_iter()
             .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
             .collect();

@@ -1,5 +1,5 @@
-//! One line in block style, read by itself: dashes, a key, what stands behind it. It works in text that
-//! is no YAML yet, because nothing but the line is looked at.
+//! One line in block style, read by itself: dashes, a key, what is after it. It works in text that is no YAML yet,
+//! because nothing but the line is looked at.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -19,13 +19,13 @@ pub(crate) struct Line<'t> {
 pub(crate) struct Parts {
     /// Dashes and perhaps a key, from left to right.
     pub segments: Vec<Segment>,
-    /// What stands behind them, without a comment; empty at its place when nothing does.
+    /// What is after them, without a comment; empty at its place when nothing does.
     pub rest: Range<usize>,
     /// Where a comment begins.
     pub comment: Option<usize>,
 }
 
-/// Something that other lines can stand below.
+/// Something that other lines can be below.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Segment {
     /// Where it begins.
@@ -46,15 +46,15 @@ pub(crate) enum SegmentKind {
         name: String,
         /// Its bytes, quotes included.
         range: Range<usize>,
-        /// The place behind the colon.
+        /// The place after the colon.
         colon_end: usize,
-        /// What stands behind the colon on this line, without anchor, tag and comment.
+        /// What is after the colon on this line, without anchor, tag and comment.
         value: Range<usize>,
     },
 }
 
 impl<'t> Line<'t> {
-    /// A line of a text, counted from 0.
+    /// Returns a line of a text, counted from 0.
     pub(crate) fn of(text: &'t Rope, number: usize) -> Line<'t> {
         let mut start = text.line_to_byte(number);
         let mut words = Cow::from(text.line(number));
@@ -75,7 +75,7 @@ impl<'t> Line<'t> {
         self.text.len() - self.text.trim_start_matches([' ', '\t']).len()
     }
 
-    /// Whether nothing but blanks stands on it.
+    /// Whether nothing but blanks is on it.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -85,7 +85,7 @@ impl<'t> Line<'t> {
         self.start + self.text.len()
     }
 
-    /// The text between two places of the document.
+    /// Returns the text between two places of the document.
     pub(crate) fn slice(&self, range: Range<usize>) -> &str {
         &self.text[range.start - self.start..range.end - self.start]
     }
@@ -129,7 +129,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The key at the beginning of a text, without quotes, with its length; and the place of its colon.
+/// Returns the key at the beginning of a text, without quotes, with its length; and the place of its colon.
 fn key(text: &str) -> Option<((String, usize), usize)> {
     let first = text.chars().next()?;
     if matches!(first, '"' | '\'') {
@@ -151,7 +151,7 @@ fn key(text: &str) -> Option<((String, usize), usize)> {
     (!name.is_empty()).then(|| ((name.to_owned(), colon), colon))
 }
 
-/// How many bytes of blanks, anchors and tags a text begins with.
+/// Returns how many bytes of blanks, anchors and tags a text begins with.
 fn skip_properties(text: &str) -> usize {
     let mut at = text.len() - text.trim_start_matches([' ', '\t']).len();
     while text[at..].starts_with(['&', '!']) {
@@ -162,7 +162,7 @@ fn skip_properties(text: &str) -> usize {
     at
 }
 
-/// The place behind the quote that closes the one a text begins with.
+/// Returns the place after the quote that closes the one a text begins with.
 pub(crate) fn quote_end(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut letters = text.char_indices().skip(1).peekable();
@@ -180,7 +180,7 @@ pub(crate) fn quote_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Where a comment begins: a `#` at the beginning or behind a blank, outside of quotes.
+/// Where a comment begins: a `#` at the beginning or after a blank, outside of quotes.
 fn comment_start(text: &str) -> Option<usize> {
     let mut at = 0;
     let mut before = ' ';

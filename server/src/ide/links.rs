@@ -10,7 +10,11 @@ use speclens_schema::{
     shape::{Shape, Word},
 };
 
-use super::{values::Values, walk};
+use super::{
+    parts::{Part, parts},
+    values::Values,
+    walk,
+};
 
 /// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,22 +26,33 @@ pub(crate) struct Link {
 }
 
 /// Every path to something that exists.
+#[cfg(test)]
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
+    parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
+}
+
+/// The paths of a part of a document that lead to something that exists.
+pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
-    let whole = 0..document.text().len_bytes();
-    walk::values(document, file, &whole, &mut |node, shape, _| {
-        if let Some(path) = script_of(file, shape, node).filter(|path| values.files.kind(path).is_some()) {
-            found.push(Link { range: node.own_range(), path });
-        }
-        if !matches!(shape.word(), Some(Word::File(_))) {
-            return;
-        }
-        let path = node.text().and_then(|text| values.path(shape, text));
-        found.extend(
-            path.filter(|path| values.files.kind(path).is_some()).map(|path| Link { range: node.own_range(), path }),
-        );
-    });
+    walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, file, values)));
     found
+}
+
+/// The paths at an offset that lead to something that exists.
+pub(crate) fn links_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<Link> {
+    let mut found = Vec::new();
+    let range = offset..offset;
+    walk::values(document, file, &range, &mut |node, shape, _| found.extend(link(node, shape, file, values)));
+    found
+}
+
+fn link(node: NodeRef<'_>, shape: &Shape, file: SpecFile, values: Values<'_>) -> Option<Link> {
+    let path = match shape.word() {
+        Some(Word::File(_)) => values.path(shape, node.text()?),
+        _ => script_of(file, shape, node),
+    };
+    let path = path.filter(|path| values.files.kind(path).is_some())?;
+    Some(Link { range: node.own_range(), path })
 }
 
 /// The file of a scripted model that a suite names, whether it exists or not.

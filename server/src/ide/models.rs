@@ -58,9 +58,9 @@ impl Reach<'_> {
         };
         let place = place(&described);
         let Some(Quote { price: Price { input, output }, source }) = described.price else {
-            return format!("{place}\n\nIts price is not known.");
+            return format!("{place}\n\nIts price is unknown.");
         };
-        format!("{place}\n\nA million tokens cost ${input} sent and ${output} received ({source}).")
+        format!("{place}\n\nOne million tokens cost ${input} (input) and ${output} (output) ({source}).")
     }
 
     /// Says where a provider of a KindLM suite is reached, as its entry there describes it.

@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     ops::Range,
     rc::Rc,
+    sync::Arc,
 };
 
 use speclens_schema::{
@@ -16,6 +17,7 @@ use speclens_schema::{
 };
 
 use super::{
+    parts::{Part, parts},
     walk::{self, Place},
     written::Written,
 };
@@ -109,6 +111,29 @@ enum Owner {
     Shared(usize),
 }
 
+/// A placeholder in a part of a document.
+struct Filled {
+    kind: &'static str,
+    name: Box<str>,
+    /// Counted from the beginning of the part's block.
+    range: Range<usize>,
+}
+
+/// The placeholders of a part of a document.
+fn filled(part: &Part<'_>) -> Vec<Filled> {
+    let start = part.keeper.map_or(0, |keeper| keeper.start);
+    let mut found = Vec::new();
+    walk::values_of(part, &mut |node, shape, _| {
+        let Some(kind) = shape.template() else { return };
+        found.extend(placeholders(node, kind).into_iter().map(|(name, range)| Filled {
+            kind,
+            name: name.into(),
+            range: range.start - start..range.end - start,
+        }));
+    });
+    found
+}
+
 impl<'d> Finder<'d> {
     fn new(document: &'d Document, file: SpecFile) -> Finder<'d> {
         Finder { document, file, shapes: walk::Shapes::new(document, file), words: RefCell::default() }
@@ -158,7 +183,8 @@ impl<'d> Finder<'d> {
         // With each place the mapping in which it can be used, or where it is used.
         let mut defined: Vec<(Pointer, Occurrence)> = Vec::new();
         let mut used: Vec<(Pointer, Occurrence)> = Vec::new();
-        walk::scalars(self.document, &mut |node, place| {
+        let whole = 0..self.document.text().len_bytes();
+        walk::scalars_like(self.document, &whole, name, &mut |node, place| {
             let is_named = if place.is_key() { node.key_text() == name } else { node.text() == Some(name) };
             if !is_named {
                 return;
@@ -193,7 +219,8 @@ impl<'d> Finder<'d> {
     /// All places of a name that nothing defines.
     fn shared(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
-        walk::scalars(self.document, &mut |node, place| {
+        let whole = 0..self.document.text().len_bytes();
+        walk::scalars_like(self.document, &whole, name, &mut |node, place| {
             let is_named = !place.is_key() && node.text() == Some(name);
             if is_named && self.shape(&place.pointer()).is_some_and(|shape| shape.shares() == Some(kind)) {
                 places.push(occurrence(node, false));
@@ -205,12 +232,16 @@ impl<'d> Finder<'d> {
     /// All places of a name that the format fills.
     fn built_in(&self, kind: &'static str, name: &'static str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
-        walk::templates(self.document, self.file, &mut |node, shape, _| {
-            if shape.template() == Some(kind) && node.text().is_some_and(|text| text.contains(name)) {
-                let found = placeholders(node, kind).into_iter().filter(|(found, _)| found == name);
-                places.extend(found.map(|(_, range)| Occurrence { range, is_definition: false, scalar: None }));
-            }
-        });
+        for part in parts(self.document, self.file) {
+            let start = part.keeper.map_or(0, |keeper| keeper.start);
+            let filled = part.keeper.map_or_else(|| Arc::new(filled(&part)), |keeper| keeper.kept(|| filled(&part)));
+            let own = filled.iter().filter(|filled| filled.kind == kind && *filled.name == *name);
+            places.extend(own.map(|Filled { range, .. }| Occurrence {
+                range: start + range.start..start + range.end,
+                is_definition: false,
+                scalar: None,
+            }));
+        }
         Occurrences::sorted(name, NameKind::BuiltIn, token, places)
     }
 
@@ -228,7 +259,7 @@ impl<'d> Finder<'d> {
         };
         let mut found: Vec<(Owner, Occurrence)> = Vec::new();
         let braced = format!("{{{{{name}}}}}");
-        walk::scalars_in(self.document, &scope, &mut |node, place| {
+        walk::scalars_like(self.document, &scope, name, &mut |node, place| {
             let is_named = if place.is_key() {
                 node.key_text() == name
             } else {

@@ -15,7 +15,7 @@ struct Part {
     depth: usize,
 }
 
-/// The parts of a pattern as a Markdown list; nothing for one that is text and nothing else.
+/// Returns the parts of a pattern as a Markdown list; `None` for one that is text and nothing else.
 pub(crate) fn words(source: &str) -> Option<String> {
     let found = pattern::parts(source);
     if found.iter().all(|(_, kind)| *kind == TokenKind::Pattern) {
@@ -90,7 +90,7 @@ fn flush(text: &mut (String, String), depth: usize, parts: &mut Vec<Part>) {
     parts.push(Part { source, meaning, depth });
 }
 
-/// The letter that an escape stands for.
+/// Returns the letter that an escape stands for.
 fn meant(words: &str) -> &str {
     match words.strip_prefix('\\') {
         Some("n") => "\n",
@@ -102,19 +102,19 @@ fn meant(words: &str) -> &str {
 
 fn class(words: &str) -> String {
     let meaning = match words {
-        "." => "any letter but a line break",
+        "." => "any character except a line break",
         "\\d" => "a digit",
-        "\\D" => "anything but a digit",
+        "\\D" => "any character except a digit",
         "\\w" => "a letter, a digit or `_`",
-        "\\W" => "anything but letters, digits and `_`",
-        "\\s" => "a blank or a line break",
-        "\\S" => "anything but blanks and line breaks",
+        "\\W" => "any character except letters, digits and `_`",
+        "\\s" => "white space",
+        "\\S" => "any character except white space",
         "[\\s\\S]" | "[\\S\\s]" | "[^]" => "anything",
         _ => {
             return match words.strip_prefix("[^") {
-                Some(rest) => format!("anything but {}", card::inline(rest.trim_end_matches(']'))),
+                Some(rest) => format!("any character except {}", card::inline(rest.trim_end_matches(']'))),
                 None if words.starts_with('[') => "one of these".to_owned(),
-                None => "a letter of this kind".to_owned(),
+                None => "a character of this kind".to_owned(),
             };
         }
     };
@@ -136,19 +136,19 @@ fn quantity(words: &str) -> String {
     let bare = if bare.is_empty() { &words[..1] } else { bare };
     let times = match bare {
         "*" => "any number of times".to_owned(),
-        "+" => "once or more often".to_owned(),
+        "+" => "once or more".to_owned(),
         "?" => "or nothing".to_owned(),
         counted => {
             let inner = counted.trim_matches(['{', '}']);
             match inner.split_once(',') {
                 None => format!("{inner} times"),
-                Some((least, "")) => format!("{least} times or more often"),
+                Some((least, "")) => format!("{least} times or more"),
                 Some(("", most)) => format!("at most {most} times"),
                 Some((least, most)) => format!("{least} to {most} times"),
             }
         }
     };
-    if few { format!("{times}, as few as will do") } else { times }
+    if few { format!("{times}, as few as possible") } else { times }
 }
 
 fn group(words: &str) -> String {
@@ -166,8 +166,8 @@ fn group(words: &str) -> String {
                 (Some(rest), _, _) => format!("a group called {}", card::inline(&name(rest))),
                 (_, Some(rest), _) => format!("what the group {} matched", card::inline(&name(rest))),
                 (_, _, Some(number)) => format!("what group {number} matched"),
-                (None, None, None) if words.contains('i') => "from here on, case does not count".to_owned(),
-                (None, None, None) => "from here on, other rules hold".to_owned(),
+                (None, None, None) if words.contains('i') => "from here on, ignoring case".to_owned(),
+                (None, None, None) => "from here on, with other flags".to_owned(),
             }
         }
     }
@@ -192,8 +192,8 @@ mod tests {
               - `push` this text
             - `|` or
               - `pull` this text
-            - `)+` end of the group, once or more often
-            - `\s*` a blank or a line break, any number of times
+            - `)+` end of the group, once or more
+            - `\s*` white space, any number of times
             - `$` at the end
 
             (?<n>a{2,3}?)\.[^x]\k<n>b?
@@ -206,9 +206,9 @@ mod tests {
             - `b?` this text, or nothing
 
             (?i)a.*\d{3}
-            - `(?i)` from here on, case does not count
+            - `(?i)` from here on, ignoring case
             - `a` this text
-            - `.*` any letter but a line break, any number of times
+            - `.*` any character except a line break, any number of times
             - `\d{3}` a digit, 3 times
 
             plain text

@@ -19,33 +19,35 @@ use super::{
 /// The edits that rename what stands at an offset, in the order of the text; or why it cannot be done.
 pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
     let found = occurrences::find(document, file, offset)
-        .ok_or_else(|| "there is no name here: put the cursor on one".to_owned())?;
+        .ok_or_else(|| "no name at the cursor: put the cursor on a name".to_owned())?;
     match &found.kind {
         NameKind::Variable(_) if to.starts_with("env.") => {
-            return Err("names that begin with `env.` are read from the environment: choose another name".to_owned());
+            return Err("names that begin with `env.` are reserved: choose another name".to_owned());
         }
         NameKind::Variable(_) if !is_variable_name(to) => {
-            return Err(format!("`{to}` cannot be a variable: letters, digits, `_` and `.` make a name"));
+            return Err(format!("`{to}` is not a valid variable name: use letters, digits, `_` and `.`"));
         }
         NameKind::Anchor
             if to.is_empty() || to.contains(|letter: char| letter.is_whitespace() || ",[]{}".contains(letter)) =>
         {
-            return Err(format!("`{to}` cannot be an anchor: it must not be empty, nor hold blanks or brackets"));
+            return Err(format!(
+                "`{to}` is not a valid anchor name: it must not be empty or contain spaces or brackets"
+            ));
         }
         NameKind::Thing(_) | NameKind::Shared(_) if to.trim().is_empty() || to.contains(['\n', '\r']) => {
-            return Err("a name must not be empty, and must be one line".to_owned());
+            return Err("a name must be one line and not empty".to_owned());
         }
         NameKind::Thing(kind) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && others.iter().any(|other| other.is_definition) {
-                return Err(format!("`{to}` is defined in `{kind}` already: choose another name"));
+                return Err(format!("`{kind}` already defines `{to}`: choose another name"));
             }
         }
         NameKind::Variable(_) => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && !others.is_empty() {
                 return Err(format!(
-                    "`{to}` is another variable here, and the two could not be told apart again: choose another name"
+                    "`{to}` is already a variable here, and the rename would merge the two: choose another name"
                 ));
             }
         }
@@ -58,12 +60,12 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
             }
         }
         NameKind::BuiltIn => {
-            return Err(format!("`{}` is a name of the format, and has no other", found.name));
+            return Err(format!("`{}` is a name of the format and cannot be changed", found.name));
         }
         NameKind::Anchor => {
             let others = occurrences::find_other(document, file, offset, &found.kind, to);
             if to != found.name && !others.is_empty() {
-                return Err(format!("`{to}` is another anchor or alias here: choose another name"));
+                return Err(format!("`{to}` is already an anchor or alias here: choose another name"));
             }
         }
     }
@@ -79,7 +81,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
     }
     let edits: Vec<Edit> = places.iter().map(|place| edit(place, to)).collect();
     match new_error(document, file, &edits) {
-        Some(message) if to != found.name => Err(format!("`{to}` cannot be that name: {message}")),
+        Some(message) if to != found.name => Err(format!("`{to}` is not a valid name here: {message}")),
         Some(_) | None => Ok(edits),
     }
 }
@@ -111,19 +113,19 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
     let is_refusal = file == SpecFile::CLAWSPEC_SCENARIOS && kind == crossing::TAGS && name == "negative";
     is_refusal.then(|| {
-        "ClawSpec runs no target without a scenario that is tagged `negative`: change the tag where it is wrong"
+        "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit single tags instead"
             .to_owned()
     })
 }
 
 /// The sentence that refuses to make one name out of two.
 pub(crate) fn merged(kind: &str, to: &str) -> String {
-    format!("`{to}` is already one of the `{kind}`: choose another name")
+    format!("`{to}` is already in `{kind}`: choose another name")
 }
 
 /// The sentence that refuses to rename what several things may be meant by.
 pub(crate) fn ambiguous(kind: &str, name: &str) -> String {
-    format!("several of the `{kind}` are named `{name}`: rename one of them where it is defined")
+    format!("several `{kind}` are named `{name}`: rename one of them where it is defined")
 }
 
 /// The edit of one place.
@@ -322,7 +324,7 @@ tests:
             "//- /clawspec-scenarios.yaml\nversion: '1.0'\nscenarios:\n  - name: a\n    tags: [neg$0ative, slow]\n",
             "refusal",
             expect![
-                "ClawSpec runs no target without a scenario that is tagged `negative`: change the tag where it is wrong"
+                "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit single tags instead"
             ],
         );
         check(
@@ -416,7 +418,7 @@ tests:
         check(
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
             "env.q",
-            expect!["names that begin with `env.` are read from the environment: choose another name"],
+            expect!["names that begin with `env.` are reserved: choose another name"],
         );
         // One variable of a test onto another, from wherever it is named.
         for text in [
@@ -461,6 +463,6 @@ tests:
             "x",
             expect!["`workdir` is a name of the format, and has no other"],
         );
-        check("kindlm$0: 1\n", "x", expect!["there is no name here: put the cursor on one"]);
+        check("kindlm$0: 1\n", "x", expect!["no name at the cursor: put the cursor on a name"]);
     }
 }

@@ -6,10 +6,10 @@ use speclens_runner::event::RunResult;
 use speclens_schema::{
     dialect::Dialect,
     document::{Document, NodeRef, Pointer},
-    doubt,
     evidence::Evidence,
     judge::Judged,
     suite::Case,
+    unparsed,
     verdict::{FailureCode, FilePlace, Outcome, Place, Status},
 };
 
@@ -55,8 +55,9 @@ const MAX_VALUE_LINES: usize = 5;
 /// How many of the last lines of standard error are shown.
 const MAX_ERROR_LINES: usize = 3;
 
-/// The results of attempts that are not as they should be: one for each claim, however many attempts it concerns, with what
-/// the newest of them shows. A claim that holds in some repeats of each subject that fails it is a warning.
+/// Returns the results of attempts that are not as they should be: one for each claim, however many attempts it
+/// concerns, with what the newest of them shows. A claim that holds in some repeats of each subject that fails it is a
+/// warning.
 ///
 /// With each attempt comes how its act ended that did not succeed.
 pub(crate) fn of_attempts(
@@ -89,7 +90,7 @@ struct Part {
     nth: usize,
 }
 
-/// The problem of the newest attempt, with how many attempts have it.
+/// Returns the problem of the newest attempt, with how many attempts have it.
 fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunProblem)>) -> Option<RunProblem> {
     let all: Vec<&RunResult> = attempts.iter().map(|(result, _)| *result).collect();
     let concerned: Vec<(&RunResult, Status)> =
@@ -103,7 +104,7 @@ fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunP
     Some(problem)
 }
 
-/// The results of one attempt that are not as they should be, each with the part that decides.
+/// Returns the results of one attempt that are not as they should be, each with the part that decides.
 fn of_attempt(
     dialect: Dialect,
     document: &Document,
@@ -119,8 +120,8 @@ fn of_attempt(
         }
         let base = case.claims.get(*claim).map_or_else(|| case.at.clone(), |claim| claim.at.clone());
         let at = base.join(&verdict.at);
-        // Such a part is no claim of the author's, and its label says no more than its outcome.
-        let label = (verdict.kind != doubt::KIND).then_some(verdict.label.as_str());
+        // Such a part is not a claim of the author's, and its label says no more than its outcome.
+        let label = (verdict.kind != unparsed::KIND).then_some(verdict.label.as_str());
         let mut message = format!("`{}`: {}", case.name, message(label, &verdict.outcome));
         if matches!(status, Status::Fail | Status::Error) {
             for line in ending {
@@ -149,7 +150,7 @@ fn of_attempt(
     problems
 }
 
-/// A run that broke, at what it should have done.
+/// Returns a run that broke, at what it should have done.
 pub(crate) fn broken(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
@@ -161,7 +162,7 @@ pub(crate) fn broken(dialect: Dialect, document: &Document, case: &Case, message
     }
 }
 
-/// What else was noticed of an attempt, such as a process that it left behind, at the test.
+/// Returns what else was noticed of an attempt, such as a process that it left behind, at the test.
 pub(crate) fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
     let notes = notes.iter().map(|note| RunProblem {
         range: place(document, dialect.name_key(), case, &case.at),
@@ -185,7 +186,8 @@ pub(crate) fn ending(evidence: &Evidence) -> Vec<String> {
     lines
 }
 
-/// One line of what a pointer names: the node itself, its key, or where it begins. The test as a whole is its name.
+/// Returns one line of what a pointer names: the node itself, its key, or where it begins. The test as a whole is its
+/// name.
 fn place(document: &Document, name_key: &str, case: &Case, at: &Pointer) -> Range<usize> {
     let text = document.text();
     let fits = |range: &Range<usize>| {
@@ -226,18 +228,18 @@ fn message(label: Option<&str>, outcome: &Outcome) -> String {
             message
         }
         Outcome::Unknown(reason) => match label {
-            Some(label) => format!("unknown whether this holds: {reason}\nclaim: {label}"),
+            Some(label) => format!("unknown result: {reason}\nassertion: {label}"),
             None => reason.clone(),
         },
         Outcome::Error(reason) => match label {
-            Some(label) => format!("{reason}\nclaim: {label}"),
+            Some(label) => format!("{reason}\nassertion: {label}"),
             None => reason.clone(),
         },
         Outcome::Pass | Outcome::Skip(_) => label.unwrap_or_default().to_owned(),
     }
 }
 
-/// The beginning of a value, cut between lines where it has many.
+/// Returns the beginning of a value, cut between lines where it has many.
 fn shortened(value: &str) -> String {
     let mut shown = String::new();
     for line in value.lines().take(MAX_VALUE_LINES) {

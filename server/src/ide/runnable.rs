@@ -10,7 +10,7 @@ use speclens_schema::{
     document::{Document, NodeRef},
     json_schema::SpecFile,
     problem::{Problem, Severity},
-    suite::{Suite, WrittenCase, case_items, list_of_cases, name_of_item, written_cases},
+    suite::{ActionKind, Suite, case_items, list_of_cases, name_of_item, written_cases},
 };
 
 /// Why a test is not run.
@@ -64,7 +64,7 @@ impl Obstacle {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
             Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
             Obstacle::NoSuite => {
-                format!("`{test}` was not run: no suite names this file, so add it to the `tasks` of one")
+                format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
             Obstacle::WrongSettings => {
                 format!("`{test}` was not run: fix the errors of `speclens.yaml` first")
@@ -97,20 +97,19 @@ pub(crate) struct Looks<'a> {
 }
 
 impl<'a> Obstacles<'a> {
-    /// Looks at the tests of a document.
-    pub(crate) fn new(tests: &'a [WrittenCase<'a>], looks: Looks<'a>) -> Obstacles<'a> {
+    /// Looks at the names of the tests of a document.
+    pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> Obstacles<'a> {
         let mut names: HashMap<&str, usize> = HashMap::new();
-        for test in tests {
-            *names.entry(&test.name).or_default() += 1;
+        for name in all {
+            *names.entry(name).or_default() += 1;
         }
         Obstacles { names, looks }
     }
 
-    /// Returns why a test is not run, if it is not.
-    pub(crate) fn of(&self, test: &WrittenCase<'_>) -> Option<Obstacle> {
-        let unsupported = || exec::unsupported(self.looks.file.dialect()?, test.does);
-        let name: &str = &test.name;
-        if test.skip {
+    /// Returns why a test is not run, if it is not. `skip`: the author switched it off; `does`: what it does.
+    pub(crate) fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<Obstacle> {
+        let unsupported = || exec::unsupported(self.looks.file.dialect()?, does);
+        if skip {
             Some(Obstacle::Skipped)
         } else if let Some(what) = unsupported() {
             Some(Obstacle::NotSupported(what))

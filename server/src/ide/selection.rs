@@ -7,7 +7,7 @@ use speclens_schema::{
     template,
 };
 
-/// The ranges around an offset, the innermost first; each holds the one before.
+/// Returns the ranges around an offset, the innermost first; each holds the one before.
 pub(crate) fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
     let whole = 0..document.text().len_bytes();
     let mut found = Vec::from([whole]);
@@ -42,7 +42,7 @@ pub(crate) fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
             }
         }
     }
-    // Each must lie in the one before: in damaged text a node may reach further than its parent.
+    // Each must are in the one before: in damaged text a node may reach further than its parent.
     let mut nested: Vec<Range<usize>> = Vec::new();
     for range in found {
         let outer = nested.last();

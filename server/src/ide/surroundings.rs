@@ -58,7 +58,7 @@ pub(crate) fn hover(
     (!parts.is_empty()).then(|| Hover { range, markdown: parts.join("\n\n"), page: None })
 }
 
-/// What templates stand for before anything has run.
+/// Returns what templates stand for before anything has run.
 fn context(values: Values<'_>) -> Context {
     let known = VARIABLES.iter().filter_map(|known| Some((known.name.to_owned(), values.of(known.name)?)));
     let known: BTreeMap<String, String> = known.collect();
@@ -68,7 +68,7 @@ fn context(values: Values<'_>) -> Context {
     }
 }
 
-/// Which variables are set. A value is never shown. At the name of one of them, this one.
+/// Returns which variables are set. A value is never shown. At the name of one of them, this one.
 fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Option<String>) -> String {
     let is_one = need.names.iter().any(|name| name == named);
     let names = need.names.iter().filter(|name| !is_one || *name == named);
@@ -80,19 +80,21 @@ fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Op
         };
         format!("- {} {state}", card::inline(name))
     };
-    format!("Now, in the environment of the editor:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
+    format!("Now, in the editor's environment:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// Who would be asked.
+/// Returns who would be asked.
 fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     let address = card::inline(&gateway.shown_address(&need.address));
     match gateway.script_for(&need.address) {
-        Some(script) => format!("A run asks the scripted gateway {}, in place of {address}.", card::inline(script)),
-        None => format!("A run asks {address}."),
+        Some(script) => {
+            format!("A run sends the request to the scripted gateway {} instead of {address}.", card::inline(script))
+        }
+        None => format!("A run sends the request to {address}."),
     }
 }
 
-/// What was answered when the test ran last.
+/// Returns what was answered when the test ran last.
 fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
     let (case, outcome) = latest.own().find(|(known, _)| known.name == case)?;
     let claim: &Claim = case.claims.get(claim)?;
@@ -113,7 +115,7 @@ fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
         | Answer::Trace(_)
         | Answer::Question(_) => return None,
     };
-    Some(format!("\n\nLast recorded answer: {said}, in the run of {}.", evidence.context.started))
+    Some(format!("\n\nLast recorded response: {said}, from the run of {}.", evidence.context.started))
 }
 
 #[cfg(test)]
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
     use crate::ide::fixture::Fixture;
 
-    /// A run in which the gateway was not well.
+    /// Returns a run in which the gateway was not well.
     fn unwell(subject: &Subject) -> RunResult {
         let need = |address| Need::Response(ResponseNeed { address, moment: Moment::Before });
         let answer = |status| Answer::Response(ResponseAnswer { status: Some(status), ..ResponseAnswer::default() });
@@ -173,18 +175,19 @@ mod tests {
 
     #[test]
     fn variables_are_set_or_not_and_never_shown() {
-        let all = "Now, in the environment of the editor:\n\n- `SET` is set\n- `EMPTY` is empty\n- `NOT` is not set";
+        let all = "Now, in the editor's environment:\n\n- `SET` is set\n- `EMPTY` is empty\n- `NOT` is not set";
         check("{type: env_$0present, vars: [SET, EMPTY, NOT]}", None, all);
         check("{type: env_present, va$0rs: [SET, EMPTY, NOT]}", None, all);
-        let one = "Now, in the environment of the editor:\n\n- `SET` is set";
+        let one = "Now, in the editor's environment:\n\n- `SET` is set";
         check("{type: env_present, vars: [\"S$0ET\", EMPTY, NOT]}", None, one);
     }
 
     #[test]
     fn gateway_has_its_address_without_a_password_and_the_last_recorded_answer() {
-        let last = "\n\nLast recorded answer: status 503, in the run of 2026-05-14T11:00:00Z.";
+        let last = "\n\nLast recorded response: status 503, from the run of 2026-05-14T11:00:00Z.";
         check("{type: gateway_$0healthy}", None, &format!("A run asks `http://there:1/health`.{last}"));
-        let script = "A run asks the scripted gateway `demo.gateway.yaml`, in place of `http://there:1/health`.";
+        let script = "A run sends the request to the scripted gateway `demo.gateway.yaml` instead of \
+            `http://there:1/health`.";
         check("{type: gateway_$0healthy}", Some("demo.gateway.yaml"), &format!("{script}{last}"));
         let other = "{type: gateway_response, endpoint: 'http://x:2/{{today}}', expected_$0status: 200}";
         check(other, Some("demo.gateway.yaml"), "A run asks `http://x:2/2026-05-14`.");

@@ -1,6 +1,6 @@
 //! The outline: sections, tests, claims. Whatever can be read is in it, also in damaged documents.
 
-use std::ops::Range;
+use std::{ops::Range, rc::Rc};
 
 use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
@@ -8,7 +8,7 @@ use speclens_schema::{
     shape::{Shape, Type},
 };
 
-use super::names;
+use super::{names, parts::Keeper};
 
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +42,19 @@ pub(crate) enum SymbolKind {
 
 /// The outline of a document.
 pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
-    let mut found = as_read(document, file);
-    found.iter_mut().for_each(enclose);
-    found
+    let sections = sections(document, file).into_iter();
+    let whole = sections.flat_map(|section| {
+        let items: Vec<Symbol> = section.items.iter().filter_map(Item::symbol).collect();
+        match section.symbol {
+            Some(mut symbol) => {
+                symbol.children.extend(items);
+                enclose(&mut symbol);
+                vec![symbol]
+            }
+            None => items,
+        }
+    });
+    whole.collect()
 }
 
 /// Extends an entry to the end of what it consists of: in damaged text, the node may end before its children.
@@ -55,28 +65,58 @@ fn enclose(symbol: &mut Symbol) {
     }
 }
 
-fn as_read(document: &Document, file: SpecFile) -> Vec<Symbol> {
+/// A part of the outline.
+pub(crate) struct Section<'d> {
+    /// Its own entry; `None` where the root is a list. What its items consist of is not below it.
+    pub symbol: Option<Symbol>,
+    /// The items that have entries below it.
+    pub items: Vec<Item<'d>>,
+}
+
+/// An item of a section.
+pub(crate) struct Item<'d> {
+    node: NodeRef<'d>,
+    index: usize,
+    kind: Rc<ItemKind>,
+    /// Where its entry is kept.
+    pub keeper: Option<Keeper<'d>>,
+}
+
+impl Item<'_> {
+    /// Returns the byte from which its place is counted.
+    pub(crate) fn start(&self) -> usize {
+        self.keeper.map_or(0, |keeper| keeper.start)
+    }
+
+    /// Returns its entry, with all that it consists of.
+    pub(crate) fn symbol(&self) -> Option<Symbol> {
+        let mut symbol = self.kind.symbol(self.node, self.index)?;
+        enclose(&mut symbol);
+        Some(symbol)
+    }
+}
+
+/// Returns the outline of a document in parts.
+pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> {
     let Some(root) = document.root() else { return Vec::new() };
     let shape = Shape::of(file);
     if root.shape() == NodeShape::Sequence && shape.kind() == Type::List {
-        return members(root, &shape);
+        return vec![Section { symbol: None, items: items(root, &shape) }];
     }
-    root.entries()
-        .map(|entry| {
-            let name = entry.key.key_text();
-            let children = shape.step(&name, Some(root)).map(|shape| members(entry.value, &shape)).unwrap_or_default();
-            let key = entry.key.range();
-            let range = key.start..entry.value.range().end.max(key.end);
-            Symbol {
-                name: named(&name),
-                detail: brief(entry.value),
-                kind: SymbolKind::Section,
-                range,
-                selection: key,
-                children,
-            }
-        })
-        .collect()
+    let sections = root.entries().map(|entry| {
+        let name = entry.key.key_text();
+        let shape = shape.step(&name, Some(root));
+        let items = shape.as_ref().map(|shape| items(entry.value, shape)).unwrap_or_default();
+        let children = shape.filter(|_| items.is_empty()).map(|shape| members(entry.value, &shape)).unwrap_or_default();
+        let key = entry.key.range();
+        let range = key.start..entry.value.range().end.max(key.end);
+        let detail = brief(entry.value);
+        let mut symbol =
+            Symbol { name: named(&name), detail, kind: SymbolKind::Section, range, selection: key, children };
+        enclose(&mut symbol);
+        Section { symbol: Some(symbol), items }
+    });
+    sections.collect()
 }
 
 /// Something that a search through the workspace finds.
@@ -126,22 +166,28 @@ fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(Sym
     found
 }
 
-/// What a section holds.
+/// The items of a section that is a list of mappings.
+fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Item<'d>> {
+    let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) else { return Vec::new() };
+    let claims = item.fields(None).into_iter().filter(|field| holds_claims(&field.shape)).map(|field| field.name);
+    let naming = names::name_of(&item);
+    let kind = Rc::new(ItemKind { naming, claims: claims.collect(), alternatives: item.alternatives() });
+    let id = item.id();
+    let items = section.items().enumerate().map(|(index, node)| {
+        // What has no name is called after its place.
+        let place = kind.name(node).is_none().then_some(index);
+        let keeper = Keeper::of_item(node).map(|keeper| keeper.under((id, place)));
+        Item { node, index, kind: Rc::clone(&kind), keeper }
+    });
+    items.collect()
+}
+
+/// What a section holds that is not a list of mappings.
 fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
-    if let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) {
-        let kind = ItemKind {
-            naming: names::name_of(&item),
-            claims: item
-                .fields(None)
-                .iter()
-                .filter(|field| holds_claims(&field.shape))
-                .map(|field| field.name)
-                .collect(),
-            alternatives: item.alternatives(),
-        };
-        return section.items().enumerate().filter_map(|(index, node)| kind.symbol(node, index)).collect();
+    match shape.item().filter(|item| item.kind() == Type::Mapping) {
+        Some(_) => Vec::new(),
+        None => section.entries().map(|entry| leaf(entry, SymbolKind::Entry, brief(entry.value))).collect(),
     }
-    section.entries().map(|entry| leaf(entry, SymbolKind::Entry, brief(entry.value))).collect()
 }
 
 fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
@@ -161,10 +207,14 @@ struct ItemKind {
 }
 
 impl ItemKind {
+    fn name<'d>(&self, node: NodeRef<'d>) -> Option<NodeRef<'d>> {
+        let name = self.naming.and_then(|field| node.get(field));
+        name.filter(|name| name.text().is_some_and(|text| !text.is_empty()))
+    }
+
     fn symbol(&self, node: NodeRef<'_>, index: usize) -> Option<Symbol> {
         let is_test = !self.claims.is_empty();
-        let name = self.naming.and_then(|field| node.get(field));
-        let name = name.filter(|name| name.text().is_some_and(|text| !text.is_empty()));
+        let name = self.name(node);
         let range = node.range();
         let selection = name.map(NodeRef::range).filter(|name| range.start <= name.start && name.end <= range.end);
         let head = range.start..node.entries().next().map_or(range.end, |entry| entry.key.range().end);

@@ -14,7 +14,7 @@ const MAX_NAMED: usize = 4;
 /// The attempts of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tally {
-    /// Who acted.
+    /// The subject that acted.
     pub subject: Subject,
     /// The worst of the attempts.
     pub worst: Status,
@@ -46,8 +46,8 @@ pub(crate) fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> V
     tallies
 }
 
-/// What the lens of a test says of several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. Where there are more than it names, those
-/// that failed come first. `None` for a state that counts do not show.
+/// Returns what the lens of a test says of several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. Where there are more than it
+/// names, those that failed come first. `None` for a state that counts do not show.
 pub(crate) fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     match state {
         CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,

@@ -13,7 +13,7 @@ use speclens_schema::{
     template,
 };
 
-use super::{walk, written::Written};
+use super::{parts::Part, walk, written::Written};
 
 /// A part of a text with a meaning. It does not hold a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +74,18 @@ impl TokenKind {
 /// The tokens of the texts that touch a range, in the order of the text; none overlaps another.
 pub(crate) fn tokens(document: &Document, file: SpecFile, range: Range<usize>) -> Vec<Token> {
     let mut found = Vec::new();
-    walk::values(document, file, &range, &mut |node, shape, _| {
-        if is_marked(shape) {
-            mark(document, node, shape, &mut found);
-        }
-    });
+    walk::values(document, file, &range, &mut |node, shape, _| mark(document, node, shape, &mut found));
+    in_order(found)
+}
+
+/// The tokens of a part of a document.
+pub(crate) fn tokens_in(document: &Document, part: &Part<'_>) -> Vec<Token> {
+    let mut found = Vec::new();
+    walk::values_of(part, &mut |node, shape, _| mark(document, node, shape, &mut found));
+    in_order(found)
+}
+
+fn in_order(mut found: Vec<Token>) -> Vec<Token> {
     found.sort_by_key(|token: &Token| token.range.start);
     found.dedup_by(|next, before| next.range.start < before.range.end);
     found
@@ -89,7 +96,7 @@ fn is_marked(shape: &Shape) -> bool {
 }
 
 fn mark(document: &Document, node: NodeRef<'_>, shape: &Shape, found: &mut Vec<Token>) {
-    let Some(written) = Written::of(node) else { return };
+    let Some(written) = Written::of(node).filter(|_| is_marked(shape)) else { return };
     let mut kinds: Vec<Option<TokenKind>> = vec![None; written.text.len()];
     let mut paint = |range: Range<usize>, kind| kinds[range].fill(Some(kind));
     if matches!(shape.word(), Some(Word::Pattern(_))) {

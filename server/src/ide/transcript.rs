@@ -20,7 +20,7 @@ use super::{latest::Latest, lens::CaseState};
 use page::page;
 
 /// The end of a text that was cut off.
-const CUT: &str = "(the rest was cut off at the limit of `limits.output_mib`)\n";
+const CUT: &str = "(the rest was cut off at `limits.output_mib`)\n";
 
 /// How a transcript is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +63,12 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
         return (format!("`{test}` has not been run yet"), Language::Text);
     };
     let Some((_, outcome)) = latest.all().find(|(case, _)| case.name == test) else {
-        return (format!("there is no test `{test}` in this file"), Language::Text);
+        return (format!("this file has no test `{test}`"), Language::Text);
     };
     let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
     let Some(first) = attempts.first() else {
         let text = match outcome.state {
-            CaseState::Stale => format!("the last run of `{test}` was of another command: run it again"),
+            CaseState::Stale => format!("`{test}` has changed since its last run: run it again"),
             CaseState::Cancelled => format!("the last run of `{test}` was cancelled"),
             CaseState::NeverRun
             | CaseState::Running
@@ -104,9 +104,9 @@ pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> 
         Some((known, case.runs.first()?))
     });
     let title = format!("# {}: preconditions\n\n", one_line(test));
-    let Some((case, run)) = found else { return format!("{title}Nothing was looked at.\n") };
+    let Some((case, run)) = found else { return format!("{title}Nothing was checked.\n") };
     if let Some(absence) = &run.absence {
-        return format!("{title}Nothing was started, and nothing is known: {}\n", absence.message);
+        return format!("{title}Nothing was started, and the result is unknown: {}\n", absence.message);
     }
     let judged = run.verdicts.iter().filter(|it| case.claims.get(it.claim).is_some_and(Claim::is_precondition));
     let lines: String = judged.map(page::verdict).collect();
@@ -118,7 +118,7 @@ pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> 
     format!("{title}{sentence}. Nothing was started to find out.\n\n{lines}")
 }
 
-/// One attempt in full.
+/// Returns one attempt in full.
 fn transcript(case: &str, attempt: &RunResult) -> String {
     let judged = &attempt.verdicts;
     let mut text = format!("test: {case}\n");
@@ -206,21 +206,21 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What ended an act, after its subject.
+/// Returns what ended an act, after its subject.
 pub(crate) fn ended_by(ended: Ended) -> &'static str {
     match ended {
         Ended::Exit => "ended with its process",
-        Ended::Done => "ended because the agent was done",
-        Ended::Answer => "ended with the answer of the gateway",
+        Ended::Done => "ended when the agent was done",
+        Ended::Answer => "ended with the gateway's response",
         Ended::Log => "ended by a line of the log",
         Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was left when everything that is claimed had happened",
+        Ended::Satisfied => "was left once all assertions could be judged",
         Ended::TurnLimit => "ended at the limit of turns",
         Ended::Deadline => "ended at the deadline",
     }
 }
 
-/// The sign of a status.
+/// Returns the sign of a status.
 pub(super) fn mark(status: Status) -> char {
     match status {
         Status::Pass => '✓',
@@ -231,12 +231,12 @@ pub(super) fn mark(status: Status) -> char {
     }
 }
 
-/// A text that cannot end its line.
+/// Returns a text that cannot end its line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The score of a verdict, to follow its label.
+/// Returns the score of a verdict, to follow its label.
 fn score(verdict: &Verdict) -> String {
     verdict.score.map_or_else(String::new, |score| format!(" (score {})", number_text(score)))
 }
@@ -278,7 +278,7 @@ mod tests {
             let absence = Some(Absence { kind: AbsenceKind::Stale, message: String::new() });
             vec![RunResult { absence, ..RunResult::of(&Subject::Command, 0, Status::Unknown) }]
         });
-        assert_eq!(of(Some(&stale), "a"), "the last run of `a` was of another command: run it again");
+        assert_eq!(of(Some(&stale), "a"), "`a` has changed since its last run: run it again");
     }
 
     #[test]

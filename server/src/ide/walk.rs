@@ -8,10 +8,12 @@ use std::{
 
 use serde_json::Value;
 use speclens_schema::{
-    document::{Document, NodeRef, Pointer, Shape as NodeShape},
+    document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };
+
+use super::parts::Part;
 
 /// What the schema says at many places of a document. Each mapping and list on the way is asked once: what
 /// holds for it may depend on all that it holds.
@@ -71,12 +73,8 @@ impl Place<'_, '_> {
 
 /// Visits every node, keys included.
 pub(crate) fn nodes<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
-    nodes_in(document, &(0..document.text().len_bytes()), visit);
-}
-
-fn nodes_in<'d>(document: &'d Document, range: &Range<usize>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
     if let Some(root) = document.root() {
-        below(root, &mut Vec::new(), range, visit);
+        below(root, &mut Vec::new(), &Reach::Everything, visit);
     }
 }
 
@@ -86,16 +84,49 @@ pub(crate) fn scalars_in<'d>(
     range: &Range<usize>,
     visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
 ) {
-    nodes_in(document, range, &mut |node, place| {
+    scalars(document, &Reach::Touching(range), visit);
+}
+
+/// Visits the scalars of a range that may read as a name or hold it, keys included. What holds no letters that may do is not
+/// looked into.
+pub(crate) fn scalars_like<'d>(
+    document: &'d Document,
+    range: &Range<usize>,
+    name: &str,
+    visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
+) {
+    match places_of(document, range, name) {
+        Some(places) => scalars(document, &Reach::Holding(&places), visit),
+        None => scalars_in(document, range, visit),
+    }
+}
+
+fn scalars<'d>(document: &'d Document, reach: &Reach<'_>, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    let Some(root) = document.root() else { return };
+    below(root, &mut Vec::new(), reach, &mut |node, place| {
         if node.alias().is_none() && node.text().is_some() {
             visit(node, place);
         }
     });
 }
 
-/// Visits every scalar, keys included.
-pub(crate) fn scalars<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
-    scalars_in(document, &(0..document.text().len_bytes()), visit);
+/// The bytes at which a name may be written: those of its longest word that is written as it reads, and of everything that
+/// stands for other letters. `None` where it can be written in another way.
+fn places_of(document: &Document, range: &Range<usize>, name: &str) -> Option<Vec<usize>> {
+    let is_word = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    // As keys, these are how numbers and truth values read.
+    if !is_word || matches!(name, "true" | "false" | "inf" | "NaN") {
+        return None;
+    }
+    // Lines may be broken at blanks, and quotes may be doubled.
+    let words = name.split(|letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '\\'));
+    let word = words.max_by_key(|word| word.len())?;
+    let text = String::from(document.text().get_byte_slice(range.clone())?);
+    let written = memchr::memmem::find_iter(text.as_bytes(), word);
+    let mut places: Vec<usize> = written.chain(memchr::memchr_iter(b'\\', text.as_bytes())).collect();
+    places.iter_mut().for_each(|at| *at += range.start);
+    places.sort_unstable();
+    Some(places)
 }
 
 /// Visits the scalar values that touch a range and of which the schema knows something, each with what it
@@ -106,58 +137,85 @@ pub(crate) fn values<'d>(
     range: &Range<usize>,
     visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
-    values_where(document, file, &|own| range.start <= own.end && own.start <= range.end, visit);
-}
-
-/// The same for the values in which a placeholder may stand.
-pub(crate) fn templates<'d>(
-    document: &'d Document,
-    file: SpecFile,
-    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
-) {
-    let text = String::from(document.text());
-    // A brace can be written as an escape, too.
-    let is_begin = |at: &usize| text[*at..].starts_with("{{") || text[*at..].starts_with('\\');
-    let begins: Vec<usize> = text.match_indices(['{', '\\']).map(|(at, _)| at).filter(is_begin).collect();
-    let holds_one = |own: &Range<usize>| {
-        let next = begins.partition_point(|at| *at < own.start);
-        begins.get(next).is_some_and(|at| *at < own.end)
-    };
-    values_where(document, file, &holds_one, visit);
-}
-
-/// What is at bytes that are not wanted is not looked into.
-fn values_where<'d>(
-    document: &'d Document,
-    file: SpecFile,
-    is_wanted: &dyn Fn(&Range<usize>) -> bool,
-    visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
-) {
-    let is_wanted = |node: NodeRef<'d>| node.alias().is_none() && is_wanted(&node.own_range());
-    if let Some(root) = document.root().filter(|root| is_wanted(*root)) {
-        values_below(root, &Shape::of(file).at(Some(root)), None, &is_wanted, visit);
+    if let Some(root) = document.root() {
+        values_below(root, &Shape::of(file).at(Some(root)), None, &Reach::Touching(range), visit);
     }
+}
+
+/// Visits the values of a part of a document, each with what the schema says there, and the mapping around it.
+pub(crate) fn values_of<'d>(part: &Part<'d>, visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>)) {
+    let shape = part.shape.at(Some(part.node));
+    values_below(part.node, &shape, part.around, &Reach::Everything, visit);
+}
+
+/// Which nodes are looked into.
+enum Reach<'r> {
+    /// All.
+    Everything,
+    /// Those that touch a range.
+    Touching(&'r Range<usize>),
+    /// Those in which one of these bytes is, which are sorted.
+    Holding(&'r [usize]),
+}
+
+impl Reach<'_> {
+    fn items<'d>(&self, node: NodeRef<'d>) -> Vec<(usize, NodeRef<'d>)> {
+        match self {
+            Reach::Touching(range) => node.items_in(range).collect(),
+            Reach::Everything | Reach::Holding(_) => {
+                node.items().enumerate().filter(|(_, item)| self.holds(*item)).collect()
+            }
+        }
+    }
+
+    fn entries<'d>(&self, node: NodeRef<'d>) -> Vec<EntryRef<'d>> {
+        match self {
+            Reach::Touching(range) => node.entries_in(range).collect(),
+            Reach::Everything | Reach::Holding(_) => {
+                node.entries().filter(|entry| self.holds(entry.key) || self.holds(entry.value)).collect()
+            }
+        }
+    }
+
+    fn holds(&self, node: NodeRef<'_>) -> bool {
+        match self {
+            Reach::Everything => true,
+            Reach::Touching(range) => touches(&node.own_range(), range),
+            Reach::Holding(places) => {
+                let own = node.own_range();
+                let next = places.partition_point(|at| *at < own.start);
+                places.get(next).is_some_and(|at| *at < own.end)
+            }
+        }
+    }
+}
+
+fn touches(one: &Range<usize>, other: &Range<usize>) -> bool {
+    other.start <= one.end && one.start <= other.end
 }
 
 fn values_below<'d>(
     node: NodeRef<'d>,
     shape: &Shape,
     around: Option<NodeRef<'d>>,
-    is_wanted: &dyn Fn(NodeRef<'d>) -> bool,
+    reach: &Reach<'_>,
     visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>),
 ) {
+    if node.alias().is_some() {
+        return;
+    }
     match node.shape() {
         NodeShape::Scalar => visit(node, shape, around),
         NodeShape::Sequence => {
             let Some(item) = shape.item() else { return };
-            for below in node.items().filter(|below| is_wanted(*below)) {
-                values_below(below, &item.at(Some(below)), around, is_wanted, visit);
+            for (_, below) in reach.items(node) {
+                values_below(below, &item.at(Some(below)), around, reach, visit);
             }
         }
         NodeShape::Mapping => {
-            for entry in node.entries().filter(|entry| is_wanted(entry.value)) {
+            for entry in reach.entries(node).into_iter().filter(|entry| reach.holds(entry.value)) {
                 if let Some(below) = shape.child(&entry.key.key_text(), Some(entry.value)) {
-                    values_below(entry.value, &below, Some(node), is_wanted, visit);
+                    values_below(entry.value, &below, Some(node), reach, visit);
                 }
             }
         }
@@ -168,26 +226,25 @@ fn values_below<'d>(
 fn below<'d>(
     node: NodeRef<'d>,
     steps: &mut Vec<Step<'d>>,
-    range: &Range<usize>,
+    reach: &Reach<'_>,
     visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>),
 ) {
-    let own = node.own_range();
-    if own.end < range.start || range.end < own.start {
+    if !reach.holds(node) {
         return;
     }
     visit(node, &Place { steps, is_key: false });
     if node.alias().is_some() {
         return;
     }
-    for (index, item) in node.items().enumerate() {
+    for (index, item) in reach.items(node) {
         steps.push(Step::Item(index));
-        below(item, steps, range, visit);
+        below(item, steps, reach, visit);
         steps.pop();
     }
-    for entry in node.entries() {
+    for entry in reach.entries(node) {
         steps.push(Step::Key(entry.key));
         visit(entry.key, &Place { steps, is_key: true });
-        below(entry.value, steps, range, visit);
+        below(entry.value, steps, reach, visit);
         steps.pop();
     }
 }

@@ -10,14 +10,14 @@ use speclens_schema::document::{NodeRef, Style};
 pub(crate) struct Written {
     /// What it means.
     pub text: String,
-    /// Where it begins, when every letter stands as it is.
+    /// Where it begins, when every letter is as it is.
     start: usize,
-    /// For each byte of the text, where its letter is written; nothing when every letter stands as it is.
+    /// For each byte of the text, where its letter is written; nothing when every letter is as it is.
     places: Option<Vec<(usize, usize)>>,
 }
 
 impl Written {
-    /// The text of a scalar where it was written. Nothing for anything but scalars, and for aliases.
+    /// Returns the text of a scalar where it was written. Nothing for anything but scalars, and for aliases.
     pub(crate) fn of(node: NodeRef<'_>) -> Option<Written> {
         if node.alias().is_some() {
             return None;
@@ -52,7 +52,7 @@ impl Written {
         reader.done(start)
     }
 
-    /// The lines below `|` or `>`, without their indentation.
+    /// Returns the lines below `|` or `>`, without their indentation.
     fn block(source: &str, is_folded: bool, start: usize) -> Written {
         let head = source.find('\n').map_or(source.len(), |end| end + 1);
         let lines = || source[head..].split_inclusive('\n');
@@ -91,8 +91,8 @@ impl Written {
         reader.done(start)
     }
 
-    /// Where a part of the text is written. In several pieces when it takes several lines: none holds a
-    /// line break, or the blanks around it.
+    /// Returns where a part of the text is written. In several pieces when it takes several lines: none holds a line
+    /// break, or the blanks around it.
     pub(crate) fn pieces(&self, part: Range<usize>, source: &ropey::Rope) -> Vec<Range<usize>> {
         let Some(places) = &self.places else {
             return std::iter::once(self.start + part.start..self.start + part.end).collect();
@@ -126,7 +126,7 @@ impl Written {
         }
     }
 
-    /// The place in the text of a place in the document; nothing outside of the text.
+    /// Returns the place in the text of a place in the document; nothing outside of the text.
     pub(crate) fn offset(&self, at: usize) -> Option<usize> {
         match &self.places {
             None => at.checked_sub(self.start).filter(|at| *at <= self.text.len()),
@@ -226,7 +226,7 @@ impl<'s> Reader<'s> {
             'u' => 4,
             'U' => 8,
             '\n' | '\r' => {
-                // An escaped line break is none, nor are the blanks behind it.
+                // An escaped line break is none, nor are the blanks after it.
                 while self.letters.peek().is_some_and(|(_, next)| matches!(next, ' ' | '\t' | '\n')) {
                     self.letters.next();
                 }

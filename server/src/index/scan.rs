@@ -54,7 +54,7 @@ pub(crate) fn work_until_stopped(index: &Index, host: &dyn Host) {
             Ok(Some(outcome)) => host.finished(&outcome),
             // The next job looks at everything; it must be as thorough as this one had to be.
             Ok(None) => job.whole.into_iter().for_each(|depth| index.look_at_all(depth)),
-            Err(_) => tracing::error!("reading the workspace failed; it is tried again after the next change"),
+            Err(_) => tracing::error!("reading the workspace failed; speclens tries again after the next change"),
         }
     }
 }
@@ -297,8 +297,8 @@ impl Scan<'_> {
             format!("`index.mebibytes` allows {}", self.limits.bytes / (1024 * 1024))
         };
         format!(
-            "the workspace holds more specs than are kept in mind ({bound}): names in the others are neither found nor \
-             renamed; open a smaller folder, list what does not belong to it in `.ignore`, or allow more"
+            "the workspace has too many specs ({bound}), so names in some of them are not found or renamed; open a \
+             smaller folder, exclude files in `.ignore`, or raise the limit"
         )
     }
 

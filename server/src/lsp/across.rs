@@ -37,7 +37,7 @@ pub(super) struct Crossing {
 }
 
 impl Crossing {
-    /// The name that was found in a document, if it is such a one.
+    /// Returns the name that was found in a document, if it is such a one.
     pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<Crossing> {
         let kind = match found.kind {
             NameKind::Shared(kind) => kind,
@@ -58,7 +58,7 @@ impl Crossing {
         self.kind == kind
     }
 
-    /// The places of the name in a file.
+    /// Returns the places of the name in a file.
     fn those_of(&self, all: Vec<Mention>, scope: &Scope) -> Vec<Mention> {
         let is_same = |mention: &Mention| {
             mention.kind == self.kind && mention.name == self.name && index::home_of(scope, &mention.home) == self.home
@@ -66,7 +66,7 @@ impl Crossing {
         all.into_iter().filter(is_same).collect()
     }
 
-    /// Every place, those of the document itself first. The second part says whether the name comes from there.
+    /// Returns every place, those of the document itself first. The second part says whether the name comes from there.
     pub(super) fn places(&self, session: &Session, snapshot: &Snapshot, uri: &lsp::Uri) -> Vec<(lsp::Location, bool)> {
         session.index.settle(PATIENCE);
         let own = self.own.iter().map(|mention| {
@@ -84,7 +84,7 @@ impl Crossing {
         places
     }
 
-    /// The edits that give it another name, by document; or why there are none.
+    /// Returns the edits that give it another name, by document; or why there are none.
     pub(super) fn rename(
         &self,
         session: &Session,
@@ -93,10 +93,10 @@ impl Crossing {
         to: &str,
     ) -> Result<Vec<Edited>, String> {
         if self.kind == crossing::LOGS {
-            return Err("the path of a log cannot be renamed: edit it where it is".to_owned());
+            return Err("the path of a log cannot be renamed: edit it instead".to_owned());
         }
         if to.trim().is_empty() || to.contains(['\n', '\r']) {
-            return Err("a name must not be empty, and must be one line".to_owned());
+            return Err("a name must be one line and not empty".to_owned());
         }
         if to != self.name
             && let Some(reason) = rename::meaning(self.scope.file, self.kind, &self.name)
@@ -134,7 +134,7 @@ impl Crossing {
                 (None, Some(path)) => {
                     let (text, problem) = read_text(path);
                     if let Some(problem) = problem {
-                        return Err(format!("{} names `{}`, too: {}", path.display(), self.name, problem.message));
+                        return Err(format!("{} also contains `{}`: {}", path.display(), self.name, problem.message));
                     }
                     Document::read_cut(&text, other.facts.scope.file.scalar_rules())
                 }
@@ -184,15 +184,11 @@ impl Crossing {
                 None => return Ok(()),
             },
         };
-        Err(format!(
-            "`{to}` is already one of the `{}` of {place}: choose another \
-             name",
-            self.kind
-        ))
+        Err(format!("`{to}` is already in `{}` of {place}: choose another name", self.kind))
     }
 }
 
-/// A range as the client names it.
+/// Returns a range as the client names it.
 pub(super) fn range(span: Span) -> lsp::Range {
     let place = |(line, character): (u32, u32)| lsp::Position { line, character };
     lsp::Range { start: place(span.start), end: place(span.end) }

@@ -124,18 +124,20 @@ impl Backend {
         uri: &Uri,
         work: impl FnOnce(Snapshot) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        /// A shorter one is not worth it.
-        const LONG: usize = 4096;
-        let worded = move |snapshot| {
-            let answer = work(snapshot);
-            serde_json::to_string(&answer).ok().filter(|text| text.len() > LONG).ok_or(answer)
-        };
-        match self.with(uri, worded).await? {
+        self.with_words(uri, move |snapshot| vec![serde_json::to_string(&work(snapshot)).unwrap_or_default()]).await
+    }
+
+    /// The same for answers that are a text of JSON already, in pieces.
+    async fn with_words<T>(
+        &self,
+        uri: &Uri,
+        work: impl FnOnce(Snapshot) -> Vec<String> + Send + 'static,
+    ) -> Result<Option<T>> {
+        match self.with(uri, work).await? {
             None => Ok(None),
-            Some(Err(answer)) => Ok(Some(answer)),
-            Some(Ok(text)) => match transport::answer(text) {
+            Some(text) => match transport::answer(text) {
                 Ok(()) => Ok(None),
-                Err(_) => Err(failed("a long answer found no request that it belongs to".to_owned())),
+                Err(_) => Err(failed("an answer found no request that it belongs to".to_owned())),
             },
         }
     }
@@ -355,15 +357,15 @@ impl Backend {
     }
 
     pub(super) async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        self.with_much(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
+        self.with_words(&params.text_document.uri, |snapshot| features::symbols(&snapshot)).await
     }
 
     pub(super) async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.with_much(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
+        self.with_words(&params.text_document.uri, |snapshot| features::folding(&snapshot)).await
     }
 
     pub(super) async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
-        self.with_much(&params.text_document.uri, |snapshot| tokens::tokens(&snapshot, None)).await
+        self.with_words(&params.text_document.uri, |snapshot| tokens::all_tokens(&snapshot)).await
     }
 
     pub(super) async fn semantic_tokens_range(
@@ -371,7 +373,7 @@ impl Backend {
         params: SemanticTokensRangeParams,
     ) -> Result<Option<SemanticTokens>> {
         let range = params.range;
-        self.with(&params.text_document.uri, move |snapshot| tokens::tokens(&snapshot, Some(range))).await
+        self.with(&params.text_document.uri, move |snapshot| tokens::tokens(&snapshot, range)).await
     }
 
     pub(super) async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
@@ -392,7 +394,7 @@ impl Backend {
     }
 
     pub(super) async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
-        self.with(&params.text_document.uri, |snapshot| navigation::links(&snapshot)).await
+        self.with_words(&params.text_document.uri, |snapshot| navigation::links(&snapshot)).await
     }
 
     pub(super) async fn goto_definition(&self, params: DefinitionParams) -> Result<Option<DefinitionResponse>> {
@@ -455,7 +457,7 @@ impl Backend {
 
     pub(super) async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let uri = params.text_document.uri;
-        self.with_much(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
+        self.with_words(&uri.clone(), move |snapshot| features::lenses(&snapshot, &uri)).await
     }
 
     pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
@@ -472,7 +474,7 @@ impl Backend {
         // An edit of an older text would destroy the newer one.
         resolved.flatten().ok_or_else(|| Error {
             code: ErrorCode::ContentModified,
-            message: "the text has changed since: ask for the actions again".into(),
+            message: "the text has changed since then: request the actions again".into(),
             data: None,
         })
     }

@@ -165,7 +165,7 @@ impl Changes {
         }
     }
 
-    /// What waits for a change that was made; it leaves the queue when there is nothing.
+    /// Returns what waits for a change that was made; it leaves the queue when there is nothing.
     fn made(&self, number: u64) -> Option<Vec<Follower>> {
         let mut queue = self.queue();
         let place = queue.changes.iter().position(|change| change.number == number)?;
@@ -188,7 +188,7 @@ fn let_go(follower: Follower) {
 
 fn attempt(work: Job) {
     if catch_unwind(AssertUnwindSafe(work)).is_err() {
-        tracing::error!("a change of a document or of files panicked; the next ones are made");
+        tracing::error!("handling a change panicked; the next changes are still handled");
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
             });
         }
 
-        /// A change that waits for a file until the sender is dropped.
+        /// Returns a change that waits for a file until the sender is dropped.
         fn slow(&self, about: About<'_>, what: &'static str) -> mpsc::Sender<()> {
             let (release, held) = mpsc::channel::<()>();
             let note = self.note(what);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn change_that_waits_for_a_file_holds_up_its_own_document_alone() {
+    fn change_that_waits_for_a_file_delays_its_own_document_alone() {
         let bench = Bench::new();
         let release = bench.slow(A, "slow a");
         bench.quick(B, "b");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn change_of_everything_holds_up_every_document() {
+    fn change_of_everything_delays_every_document() {
         let bench = Bench::new();
         let release = bench.slow(About::All, "all");
         bench.quick(B, "b");

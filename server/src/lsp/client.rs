@@ -92,7 +92,7 @@ impl Default for Abilities {
 impl Abilities {
     /// Reads them from the client's first message.
     pub(super) fn of(params: &InitializeParams) -> Abilities {
-        // As JSON: the names are those of the specification, and what a client leaves out is null.
+        // As JSON: the names are those of the specification, and what a client omits is null.
         let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
         let resolved = capabilities.pointer("/textDocument/codeAction/resolveSupport/properties");
@@ -139,8 +139,8 @@ impl Abilities {
     }
 }
 
-/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands, but for one
-/// that offers UTF-32 alone.
+/// UTF-8 where the client can, for it costs nothing; UTF-16 is what every client understands, except for one that
+/// offers UTF-32 alone.
 fn encoding(params: &InitializeParams) -> Encoding {
     let offered = params.capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
     match offered {
@@ -196,7 +196,7 @@ impl Display {
                         "hint" => display.run_severity = Some(Severity::Hint),
                         "off" => display.run_severity = None,
                         other => wrong.push(format!(
-                            "`speclens.run.severity` is `{other}`: it may be error, warning, information, hint or off"
+                            "`speclens.run.severity` must be error, warning, information, hint or off, found `{other}`"
                         )),
                     },
                     ("codeLens.enable", Value::Bool(on)) => display.code_lens = *on,
@@ -207,7 +207,7 @@ impl Display {
                     ("run.severity", _) => wrong.push("`speclens.run.severity` must be a string".to_owned()),
                     ("codeLens.enable", _) => wrong.push("`speclens.codeLens.enable` must be true or false".to_owned()),
                     (other, _) => wrong.push(format!(
-                        "there is no setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; the severity of problems is set in `speclens.yaml`"
+                        "unknown setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; `speclens.yaml` sets the severity of problems"
                     )),
                 }
             }

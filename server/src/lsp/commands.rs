@@ -30,7 +30,7 @@ const TRUST: &str = "Trust and run";
 const NOT_OPEN: &str = "this file is not open, or not a suite: open it first";
 
 /// The answer that the person gives to have every model of the suite at work.
-const WHOLE_SUITE: &str = "as the suite says";
+const WHOLE_SUITE: &str = "the models of the suite";
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Name {
         Name::ShowStatus,
     ];
 
-    /// What the client calls it.
+    /// Returns what the client calls it.
     fn as_str(self) -> &'static str {
         match self {
             Name::Run => "speclens.run",
@@ -82,12 +82,12 @@ impl Name {
     }
 }
 
-/// The names of all commands.
+/// Returns the names of all commands.
 pub(super) fn names() -> Vec<&'static str> {
     Name::ALL.map(Name::as_str).to_vec()
 }
 
-/// The command of a lens in a document.
+/// Returns the command of a lens in a document.
 pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
     let (name, argument) = match action {
         LensAction::Run(test) => (Name::Run, json!({ "uri": uri.0, "test": test })),
@@ -108,14 +108,14 @@ pub(super) fn of_lens(title: String, action: LensAction, uri: &Uri) -> Command {
 /// Executes a command.
 pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams) -> Result<Option<Value>> {
     let Some(name) = Name::parse(&params.command) else {
-        return Err(Error::invalid_params(format!("there is no command `{}`", params.command)));
+        return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     };
     let argument = params.arguments.and_then(|mut arguments| (!arguments.is_empty()).then(|| arguments.remove(0)));
     let text = |key: &str| -> Option<String> {
         argument.as_ref().and_then(|argument| argument.get(key)).and_then(Value::as_str).map(str::to_owned)
     };
     let needed = |key: &str| {
-        let message = || format!("`{}` needs one argument with a text `{key}`", name.as_str());
+        let message = || format!("`{}` needs one argument with a string `{key}`", name.as_str());
         text(key).ok_or_else(|| Error::invalid_params(message()))
     };
     let tests = || text("test").map_or(Wanted::File, Wanted::Test);
@@ -145,7 +145,7 @@ pub(super) async fn execute(session: &Arc<Session>, params: ExecuteCommandParams
             if choices.is_empty() {
                 session.show_message(
                     MessageType::Info,
-                    "no model acts in the tests of this file, so there is none to choose",
+                    "the tests of this file do not use models, so there is none to choose",
                 );
                 return Ok(None);
             }
@@ -212,7 +212,7 @@ fn offers(models: Vec<String>) -> Vec<Offer> {
 async fn run_with(session: Arc<Session>, uri: String, wanted: Wanted, offers: Vec<Offer>) {
     let action = |offer: &Offer| MessageActionItem { title: offer.title.clone(), ..Default::default() };
     let actions = offers.iter().map(action).collect();
-    let question = "Run with which model?".to_owned();
+    let question = "Which model should run the task?".to_owned();
     let answer = session.client.show_message_request(MessageType::Info, question, Some(actions)).await;
     let Ok(Some(MessageActionItem { title, .. })) = answer else { return };
     let Some(Offer { models, .. }) = offers.into_iter().find(|offer| offer.title == title) else { return };
@@ -266,7 +266,7 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
         explain_trust(&session, &directory).await;
     }
     let message =
-        format!("Running executes the commands of this suite on your machine. Do you trust {}?", directory.display());
+        format!("A run executes the commands of this suite on your machine. Do you trust {}?", directory.display());
     let actions = [TRUST, "Cancel"].map(|title| MessageActionItem { title: title.to_owned(), ..Default::default() });
     let answer = session.client.show_message_request(MessageType::Info, message, Some(actions.to_vec())).await;
     if answer.is_err() {
@@ -297,7 +297,8 @@ async fn ask_for_trust(session: Arc<Session>, uri: String, (wanted, deed): (Want
     }
 }
 
-/// The answer with a page for the person. Where the client does not show it by itself, it is asked to open a file of it.
+/// Returns the answer with a page for the person. Where the client does not show it by itself, it is asked to open a
+/// file of it.
 fn shown(session: &Session, name: &'static str, text: String, language: Language, is_shown: bool) -> Value {
     if !is_shown && session.state().abilities.shows_documents {
         tokio::spawn(show_text(session.client.clone(), name, text.clone(), language));
@@ -322,8 +323,8 @@ async fn show_text(client: tower_lsp_server::Client, name: &'static str, text: S
 /// Says once how to trust a folder, where the client cannot ask.
 async fn explain_trust(session: &Session, directory: &Path) {
     let message = format!(
-        "Nothing was run, because {} is not trusted, and running executes the commands of its suites on your machine. \
-         If you trust it, enter `speclens trust '{}'` in a terminal, and run the test again.",
+        "Nothing was run, because {} is not trusted and a run executes commands on your machine. If you trust it, \
+         enter `speclens trust '{}'` in a terminal and run the test again.",
         directory.display(),
         directory.display()
     );

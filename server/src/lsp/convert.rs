@@ -1,6 +1,7 @@
 //! Ours ⇄ LSP's: the only place where bytes meet lines and UTF-16 columns.
 
 use std::{
+    cell::{Cell, OnceCell},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -32,36 +33,22 @@ pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>
     lsp::Range { start: position(places.start), end: position(places.end) }
 }
 
-/// Converts many ranges of one document: what it costs to find lines is paid once.
+/// Converts ranges of one document. What it costs to find all lines is paid once, and only where there are many ranges.
 pub(super) struct Ranges<'d> {
     document: &'d Document,
     encoding: Encoding,
+    /// How many places were converted.
+    count: Cell<usize>,
     /// Where each line begins.
-    starts: Vec<usize>,
+    starts: OnceCell<Vec<usize>>,
     /// Whether every character is a byte, so that all units are the same.
     is_ascii: bool,
 }
 
 impl<'d> Ranges<'d> {
     pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
-        let text = document.text();
-        let mut starts = vec![0];
-        let mut before = 0;
-        let mut last_return = None;
-        for chunk in text.chunks() {
-            for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
-                let at = before + found;
-                let is_return = chunk.as_bytes()[found] == b'\r';
-                // Of a pair, the line feed ends the line.
-                match starts.last_mut() {
-                    Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
-                    Some(_) | None => starts.push(at + 1),
-                }
-                last_return = is_return.then_some(at);
-            }
-            before += chunk.len();
-        }
-        Ranges { document, encoding, starts, is_ascii: text.len_bytes() == text.len_chars() }
+        let is_ascii = document.text().len_bytes() == document.text().len_chars();
+        Ranges { document, encoding, count: Cell::new(0), starts: OnceCell::new(), is_ascii }
     }
 
     pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
@@ -69,13 +56,38 @@ impl<'d> Ranges<'d> {
     }
 
     fn position(&self, offset: usize) -> lsp::Position {
-        if !self.is_ascii {
+        /// So many places cost as much as one look at all lines of a long text.
+        const FEW: usize = 256;
+        self.count.set(self.count.get() + 1);
+        if !self.is_ascii || self.count.get() <= FEW {
             return position(Lines::new(self.document.text(), self.encoding).place(offset));
         }
+        let starts = self.starts.get_or_init(|| line_starts(self.document.text()));
         let offset = offset.min(self.document.text().len_bytes());
-        let line = self.starts.partition_point(|start| *start <= offset) - 1;
-        position(LineColumn { line, column: offset - self.starts[line] })
+        let line = starts.partition_point(|start| *start <= offset) - 1;
+        position(LineColumn { line, column: offset - starts[line] })
     }
+}
+
+/// Where each line of a text begins.
+fn line_starts(text: &Rope) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut before = 0;
+    let mut last_return = None;
+    for chunk in text.chunks() {
+        for found in memchr::memchr2_iter(b'\n', b'\r', chunk.as_bytes()) {
+            let at = before + found;
+            let is_return = chunk.as_bytes()[found] == b'\r';
+            // Of a pair, the line feed ends the line.
+            match starts.last_mut() {
+                Some(start) if !is_return && last_return.is_some_and(|last| last + 1 == at) => *start = at + 1,
+                Some(_) | None => starts.push(at + 1),
+            }
+            last_return = is_return.then_some(at);
+        }
+        before += chunk.len();
+    }
+    starts
 }
 
 pub(super) fn offset(document: &Document, encoding: Encoding, position: lsp::Position) -> usize {
@@ -122,10 +134,7 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
         severity: Some(lsp::DiagnosticSeverity::Information),
         code: Some(lsp::Code::String(LEFT_OUT.to_owned())),
         source: Some(source.to_owned()),
-        message: format!(
-            "{count} problems below the severity of an error are not shown\nhelp: list all with `{command}`"
-        )
-        .into(),
+        message: format!("{count} less severe problems are not shown\nhelp: list them all with `{command}`").into(),
         ..lsp::Diagnostic::default()
     })
 }

@@ -12,14 +12,14 @@ use crate::{
     job::{self, Asker, Order, Refusal},
 };
 
-/// The page, in Markdown. Nothing is run for it, so the directory need not be trusted.
+/// Returns the page, in Markdown. Nothing is run for it, so the directory need not be trusted.
 pub(super) fn page(session: &Session, snapshot: Captured, uri: &str, test: &str) -> String {
     let snapshot = &session.refreshed(uri, snapshot);
     let title = format!("# {}: dry run\n\n", one_line(test));
     let workspace = snapshot.workspace();
     let suite = Arc::new(session.whole_suite(snapshot, &workspace));
     let place = cases_in(&suite, snapshot).into_iter().find(|index| suite.cases[*index].name == test);
-    let Some(index) = place else { return format!("{title}This file has no such test.\n") };
+    let Some(index) = place else { return format!("{title}This file does not have this test.\n") };
     let id = snapshot.place.suite(uri);
     let prepared = job::prepare(Order {
         suite: &suite,

@@ -48,7 +48,7 @@ pub(super) fn in_document(snapshot: &Snapshot, uri: &Uri, edits: &[Edit]) -> Wor
     workspace_edit(vec![Edited::of(snapshot, uri, edits)], snapshot.abilities.document_changes)
 }
 
-/// The same, with the files that come into being; `None` where the client cannot create files.
+/// Returns the same, with the files that come into being; `None` where the client cannot create files.
 pub(super) fn with_new_files(
     snapshot: &Snapshot,
     uri: &Uri,
@@ -69,7 +69,7 @@ pub(super) fn with_new_files(
     Some(operations(all))
 }
 
-/// What creates a file with a text. Where it exists by then, the client refuses the whole edit.
+/// Returns what creates a file with a text. Where it exists by then, the client refuses the whole edit.
 pub(super) fn new_file(uri: Uri, text: &str) -> Vec<DocumentChange> {
     let create = CreateFile { uri: uri.clone(), options: None, annotation_id: None };
     let edit = TextEdit { range: Range::default(), new_text: text.to_owned() };

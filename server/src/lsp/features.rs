@@ -14,14 +14,16 @@ use super::{
     client::SUGGEST,
     commands, convert, edits, fix_all, ignoring,
     session::{Session, Snapshot},
+    shares::{Answer, Placed},
 };
 use crate::{
     ide::{
         actions,
         completion::{self, Completion, CompletionKind},
-        folding, hover, last_run,
+        folding::{self, Fold, FoldKind},
+        hover, last_run,
         latest::Latest,
-        lens::{self, Around, LensAction},
+        lens::{self, Around, Lens, LensAction},
         models::{self, Reach},
         runnable::Looks,
         surroundings::{self, Surroundings},
@@ -49,10 +51,11 @@ pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// The lenses of a suite.
-pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
+pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<String> {
     let place = &snapshot.place;
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
     if !snapshot.display.code_lens || !place.has_tests() {
-        return Vec::new();
+        return answer.finish();
     }
     let latest = snapshot.latest.as_deref();
     let known = latest.map(Latest::known).unwrap_or_default();
@@ -68,16 +71,24 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<CodeLens> {
     let has_choice = choices(snapshot).len() > 1;
     let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
     let found = lens::lenses(&snapshot.document, around, |name| known.get(name).cloned());
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-    found
-        .into_iter()
-        .map(|lens| CodeLens {
-            range: ranges.range(lens.range),
-            command: Some(commands::of_lens(lens.title, lens.action, uri)),
-            data: None,
-        })
-        .collect()
+    let word = |ranges: &convert::Ranges<'_>, lens: Lens| CodeLens {
+        range: ranges.range(lens.range),
+        command: Some(commands::of_lens(lens.title, lens.action, uri)),
+        data: None,
+    };
+    let of_file: Vec<CodeLens> = found.file.into_iter().map(|lens| word(answer.ranges(), lens)).collect();
+    answer.add(&of_file);
+    for test in found.tests {
+        let keeper = test.keeper.map(|keeper| keeper.under((&uri.0, &test.lenses)));
+        let share = answer
+            .share(keeper, |ranges| (test.lenses.into_iter().map(|lens| word(ranges, lens)).collect(), AddsLenses));
+        answer.add_share(&share);
+    }
+    answer.finish()
 }
+
+/// What tests add to the lenses of a document.
+struct AddsLenses;
 
 /// The way from the directory of a document to another file, as people write it.
 fn way(from: Option<&Path>, to: &Path) -> String {
@@ -351,12 +362,37 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
 }
 
 /// The outline.
-pub(super) fn symbols(snapshot: &Snapshot) -> DocumentSymbolResponse {
-    let found = symbols::symbols(&snapshot.document, snapshot.place.file);
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-    DocumentSymbolResponse::DocumentSymbolList(
-        found.into_iter().map(|symbol| document_symbol(&ranges, symbol)).collect(),
-    )
+pub(super) fn symbols(snapshot: &Snapshot) -> Vec<String> {
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
+    for section in symbols::sections(&snapshot.document, snapshot.place.file) {
+        let items = section.items.iter().map(|item| {
+            let find_out = |ranges: &convert::Ranges<'_>| {
+                let symbol = item.symbol();
+                let end = symbol.as_ref().map_or(0, |symbol| symbol.range.end - item.start());
+                (symbol.into_iter().map(|symbol| document_symbol(ranges, symbol)).collect(), AddsSymbols { end })
+            };
+            (item.start(), answer.share(item.keeper, find_out))
+        });
+        let items: Vec<(usize, Placed<AddsSymbols>)> = items.collect();
+        let end = items.iter().map(|(start, (share, _))| start + share.more.end).max();
+        let items: Vec<Placed<AddsSymbols>> = items.into_iter().map(|(_, share)| share).collect();
+        match section.symbol {
+            None => items.iter().for_each(|share| answer.add_share(share)),
+            Some(mut symbol) => {
+                // In damaged text, a list may end before its items.
+                symbol.range.end = symbol.range.end.max(end.unwrap_or(0));
+                let symbol = document_symbol(answer.ranges(), symbol);
+                answer.add_around(&symbol, "children", &items);
+            }
+        }
+    }
+    answer.finish()
+}
+
+/// What items add to the outline of a document.
+struct AddsSymbols {
+    /// Where the entry ends, counted from the beginning of its block.
+    end: usize,
 }
 
 #[expect(deprecated, reason = "the type cannot be made without the field")]
@@ -384,19 +420,30 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
 }
 
 /// What can be folded.
-pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-    let folds = folding::folds(&snapshot.document).into_iter().map(|fold| {
+pub(super) fn folding(snapshot: &Snapshot) -> Vec<String> {
+    let word = |ranges: &convert::Ranges<'_>, fold: Fold| {
         let range = ranges.range(fold.range);
         FoldingRange {
             start_line: range.start.line,
             end_line: range.end.line,
             kind: match fold.kind {
-                folding::FoldKind::Node => Some(FoldingRangeKind::Region),
-                folding::FoldKind::Comment => Some(FoldingRangeKind::Comment),
+                FoldKind::Node => Some(FoldingRangeKind::Region),
+                FoldKind::Comment => Some(FoldingRangeKind::Comment),
             },
             ..FoldingRange::default()
         }
-    });
-    folds.collect()
+    };
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
+    for block in folding::folded_blocks(&snapshot.document) {
+        let lists: Vec<FoldingRange> = block.lists.iter().map(|fold| word(answer.ranges(), fold.clone())).collect();
+        answer.add(&lists);
+        let share = answer.share(Some(block.keeper), |ranges| {
+            (block.folds().into_iter().map(|fold| word(ranges, fold)).collect(), AddsFolds)
+        });
+        answer.add_share(&share);
+    }
+    answer.finish()
 }
+
+/// What blocks add to the folds of a document.
+struct AddsFolds;

@@ -156,7 +156,7 @@ fn merge(whole: &mut Value, part: Value) {
     }
 }
 
-/// What the server can do for a client.
+/// Returns what the server can do for a client.
 pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     let encoding = match abilities.encoding {
         speclens_schema::document::Encoding::Utf8 => "utf-8",

@@ -19,10 +19,12 @@ use super::{
     indexing::PATIENCE,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
+    shares::Answer,
 };
 use crate::ide::{
     agents, links,
     occurrences::{self, NameKind, Occurrences},
+    parts::parts,
     rename, selection,
     values::Values,
 };
@@ -59,13 +61,9 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
     }
     let Some(found) = found.filter(|_| !shared) else {
         let at = offset(snapshot, position);
-        let under = links(snapshot).into_iter().filter(|link| {
-            let start = convert::offset(&snapshot.document, snapshot.abilities.encoding, link.range.start);
-            let end = convert::offset(&snapshot.document, snapshot.abilities.encoding, link.range.end);
-            start <= at && at <= end
-        });
-        let mut places: Vec<Location> =
-            under.filter_map(|link| Some(Location { uri: link.target?, range: Range::default() })).collect();
+        let under = links::links_at(&snapshot.document, snapshot.place.file, values, at).into_iter();
+        let under = under.filter_map(|link| target(snapshot, &opened(&link.path, values.files)));
+        let mut places: Vec<Location> = under.map(|uri| Location { uri, range: Range::default() }).collect();
         if places.is_empty()
             && let Some(file) = agent_at(snapshot, at)
         {
@@ -171,23 +169,38 @@ pub(super) fn rename(
 }
 
 /// Paths that lead somewhere.
-pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
+pub(super) fn links(snapshot: &Snapshot) -> Vec<String> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let found = links::links(&snapshot.document, snapshot.place.file, values);
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    // Placeholders have other values on another day; files may come and go.
+    let circumstances = (now.get(..DATE), snapshot.analyzer.epoch());
     // Many tests name the same file.
     let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
-    let linked = found.into_iter().filter_map(|link| {
-        let find = |path: &String| target(snapshot, &opened(path, snapshot.place.files.as_ref()));
-        let target = match targets.get(&link.path) {
-            Some(known) => known.clone(),
-            None => targets.entry(link.path).or_insert_with_key(find).clone(),
-        };
-        Some(DocumentLink { range: ranges.range(link.range), target: Some(target?), ..DocumentLink::default() })
-    });
-    linked.collect()
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
+    for part in parts(&snapshot.document, snapshot.place.file) {
+        let share = answer.share(part.keeper.map(|keeper| keeper.under(circumstances)), |ranges| {
+            let found = links::links_in(&part, snapshot.place.file, values).into_iter();
+            let linked = found.filter_map(|link| {
+                let find = |path: &String| target(snapshot, &opened(path, values.files));
+                let target = match targets.get(&link.path) {
+                    Some(known) => known.clone(),
+                    None => targets.entry(link.path).or_insert_with_key(find).clone(),
+                };
+                let range = ranges.range(link.range);
+                Some(DocumentLink { range, target: Some(target?), ..DocumentLink::default() })
+            });
+            (linked.collect(), AddsLinks)
+        });
+        answer.add_share(&share);
+    }
+    answer.finish()
 }
+
+/// What parts add to the links of a document.
+struct AddsLinks;
+
+/// The length of a date at the beginning of a time.
+const DATE: usize = 10;
 
 /// What an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
 /// describes it.

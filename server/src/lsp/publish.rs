@@ -32,7 +32,7 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
         // A mistake of ours in one document must not end the analysis of all.
         let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| analyse(session, runtime, &uri)));
         if looked.is_err() {
-            tracing::error!("the analysis of {uri} failed; it is tried again after the next edit");
+            tracing::error!("the analysis of {uri} failed; speclens tries again after the next edit");
         }
     }
 }

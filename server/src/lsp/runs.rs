@@ -162,10 +162,10 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     let place = snapshot.place();
     if !place.has_tests() {
         return Err(Refused::warning(match place.file.has_cases() {
-            true => "this document was never saved: save it, then run it",
-            false if place.file == SpecFile::SCRIPT => "this file plays a model and holds no tests",
-            false if place.file == SpecFile::GATEWAY => "this file plays a gateway and holds no tests",
-            false => "this file holds no tests",
+            true => "this document has not been saved: save it, then run it",
+            false if place.file == SpecFile::SCRIPT => "this file is a scripted model and has no tests",
+            false if place.file == SpecFile::GATEWAY => "this file is a scripted gateway and has no tests",
+            false => "this file has no tests",
         }));
     }
     if let Some(starting) = session.state().starting.get_mut(&asked.number) {
@@ -277,13 +277,13 @@ impl Request {
         let (uri, wanted) = (&self.uri, &self.wanted);
         let mut state = self.asked.session.state();
         if state.stopping {
-            return Err(Refused::warning("the server is about to end"));
+            return Err(Refused::warning("the server is shutting down"));
         }
         if self.asked.cancel.is_cancelled() {
             return Err(Refused::Cancelled);
         }
         if matches!(wanted, Wanted::File) && state.runs.values().any(|run| run.whole && run.uri == *uri) {
-            let message = "the tests of this file are running already: stop them to run them again".to_owned();
+            let message = "the tests of this file are already running: stop them to run them again".to_owned();
             return Err(Refused::Because(lsp::MessageType::Info, message));
         }
         // A second copy of a test beside the first would disturb it.
@@ -291,8 +291,8 @@ impl Request {
         cases.retain(|case| !under_way(case));
         if cases.is_empty() {
             let message = match wanted {
-                Wanted::Test(name) => format!("`{name}` is running already: stop it to run it again"),
-                Wanted::File => "the tests of this file are running already: stop them to run them again".to_owned(),
+                Wanted::Test(name) => format!("`{name}` is already running: stop it to run it again"),
+                Wanted::File => "the tests of this file are already running: stop them to run them again".to_owned(),
             };
             return Err(Refused::Because(lsp::MessageType::Info, message));
         }
@@ -400,7 +400,7 @@ fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted)
             }
             Err(match obstacles().find_map(|(index, obstacle)| Some((index, obstacle?))) {
                 Some((index, obstacle)) if candidates.len() == 1 => Refused::by(obstacle, &suite.cases[index].name),
-                Some(_) => Refused::warning("no test of this file can be run: the lines above the tests say why"),
+                Some(_) => Refused::warning("no test of this file can run: the lenses above the tests show why"),
                 None => Refused::warning("this file has no tests"),
             })
         }
@@ -450,8 +450,7 @@ impl Planned {
             // Nobody would see what becomes of the tests that are left.
             cancel.cancel();
             tracing::error!("following the run failed: {error}");
-            let message =
-                "the run was ended by a defect of speclens: its log says more; results up to then are recorded";
+            let message = "the run was stopped by a bug in speclens; see the log. Earlier results are recorded";
             self.session.show_message(lsp::MessageType::Error, message);
             if self.snapshot.abilities.progress {
                 self.report_progress(serde_json::json!({"kind": "end", "message": "ended early"})).await;

@@ -1,12 +1,15 @@
 //! Tokens of texts and hints between them, from our terms into LSP's.
 
+use std::{fmt::Write as _, sync::Arc};
+
 use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot};
+use super::{convert, session::Snapshot, shares::Pieces};
 use crate::ide::{
     hints,
-    tokens::{self, TokenKind},
+    parts::parts,
+    tokens::{self, Token, TokenKind},
     values::Values,
 };
 
@@ -33,31 +36,80 @@ fn name(kind: TokenKind) -> &'static str {
     }
 }
 
-/// The tokens of a part of a document, or of all of it.
-pub(super) fn tokens(snapshot: &Snapshot, range: Option<Range>) -> SemanticTokens {
+/// The tokens of a range of a document.
+pub(super) fn tokens(snapshot: &Snapshot, range: Range) -> SemanticTokens {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let place = |position| convert::offset(document, encoding, position);
-    let range = range.map_or(0..document.text().len_bytes(), |range| {
-        let start = place(range.start);
-        start..place(range.end).max(start)
-    });
+    let start = convert::offset(document, encoding, range.start);
+    let end = convert::offset(document, encoding, range.end).max(start);
     let ranges = convert::Ranges::new(document, encoding);
-    let mut before = Position::default();
-    let mut data = Vec::new();
-    for token in tokens::tokens(document, snapshot.place.file, range) {
+    let found = tokens::tokens(document, snapshot.place.file, start..end);
+    SemanticTokens { result_id: None, data: chained(&ranges, found, 0) }
+}
+
+/// Tokens as LSP counts them, each from the one before; the first one from the beginning of a line.
+fn chained(ranges: &convert::Ranges<'_>, tokens: Vec<Token>, line: u32) -> Vec<SemanticToken> {
+    let mut before = Position { line, character: 0 };
+    let chain = tokens.into_iter().map(|token| {
         let Range { start, end } = ranges.range(token.range);
         let delta_line = start.line - before.line;
         let kind = TokenKind::ALL.iter().position(|kind| *kind == token.kind).unwrap_or(0);
-        data.push(SemanticToken {
+        let delta_start = if delta_line == 0 { start.character - before.character } else { start.character };
+        before = start;
+        SemanticToken {
             delta_line,
-            delta_start: if delta_line == 0 { start.character - before.character } else { start.character },
+            delta_start,
             length: end.character - start.character,
             token_type: u32::try_from(kind).unwrap_or(0),
             token_modifiers_bitset: 0,
-        });
-        before = start;
+        }
+    });
+    chain.collect()
+}
+
+/// The tokens of a part of a document, which begin on its first line or below.
+struct Chain {
+    /// How far the first token is from the first line of the part.
+    down: u32,
+    /// How many lines are between the first token and the last one.
+    height: u32,
+    /// The numbers of LSP behind the first one, which depends on the token before, with commas between them.
+    words: Box<str>,
+}
+
+impl Chain {
+    fn of(data: &[SemanticToken]) -> Option<Chain> {
+        let down = data.first()?.delta_line;
+        let height = data[1..].iter().map(|token| token.delta_line).sum();
+        let mut words = String::new();
+        for (at, token) in data.iter().enumerate() {
+            let SemanticToken { delta_line, delta_start, length, token_type, token_modifiers_bitset } = token;
+            if at > 0 {
+                let _ = write!(words, ",{delta_line},");
+            }
+            let _ = write!(words, "{delta_start},{length},{token_type},{token_modifiers_bitset}");
+        }
+        Some(Chain { down, height, words: words.into() })
     }
-    SemanticTokens { result_id: None, data }
+}
+
+/// The tokens of a whole document, as JSON.
+pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<String> {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let ranges = convert::Ranges::new(document, encoding);
+    let mut json = Pieces::new("{\"data\":[");
+    let mut before = 0;
+    for part in parts(document, snapshot.place.file) {
+        let start = part.keeper.map_or(0, |keeper| keeper.start);
+        let line = u32::try_from(document.text().byte_to_line(start)).unwrap_or(u32::MAX);
+        let find_out = || Chain::of(&chained(&ranges, tokens::tokens_in(document, &part), line));
+        let chain = part.keeper.map_or_else(|| Arc::new(find_out()), |keeper| keeper.kept(find_out));
+        let Some(Chain { down, height, words }) = &*chain else { continue };
+        json.separate();
+        let first = line + down;
+        let _ = write!(json.last(), "{},{words}", first - before);
+        before = first + height;
+    }
+    json.finish("]}")
 }
 
 /// What stands between the letters of a part of a document.

@@ -58,7 +58,7 @@ where
         }
         let length = length.unwrap_or_default();
         if length > MESSAGE_LIMIT {
-            tracing::error!("a message of {length} bytes is too large: the connection is closed");
+            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
             return;
         }
         let mut body = vec![0; length];
@@ -66,7 +66,7 @@ where
             return;
         }
         if let Some((code, reason)) = wrong_with(&body) {
-            tracing::warn!("a message was left out: {reason}");
+            tracing::warn!("a message was ignored: {reason}");
             outbox.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } }));
             continue;
         }
@@ -99,8 +99,12 @@ enum Message {
 fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
     let malformed = |reason: String| Some((INVALID_REQUEST, format!("not a message of JSON-RPC 2.0: {reason}")));
     let Ok(body) = std::str::from_utf8(body) else {
-        return Some((PARSE_ERROR, "not a JSON text: it is not UTF-8".to_owned()));
+        return Some((PARSE_ERROR, "not valid JSON: not UTF-8".to_owned()));
     };
+    // Nearly all messages are requests, and a text of megabytes is read once then, not three times.
+    if serde_json::from_str::<Request>(body).is_ok_and(|request| !request.method().is_empty()) {
+        return None;
+    }
     match serde_json::from_str(body) {
         // Answered as a request, it would look like the answer to a request of the client with the same id.
         Ok(Message::Request(request)) if request.method().is_empty() => {
@@ -110,7 +114,7 @@ fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
         Err(error) if error.is_data() => {
             malformed("expected `jsonrpc`, and an id that is an integer or a string".to_owned())
         }
-        Err(error) => Some((PARSE_ERROR, format!("not a JSON text: {error}"))),
+        Err(error) => Some((PARSE_ERROR, format!("not valid JSON: {error}"))),
     }
 }
 
@@ -124,8 +128,11 @@ const INVALID_REQUEST: i32 = -32600;
 /// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
-    queue: UnboundedSender<Vec<u8>>,
+    queue: UnboundedSender<Pieces>,
 }
+
+/// The bytes of a message, in pieces. The long ones are short enough that the allocator gives their memory back.
+type Pieces = Vec<Vec<u8>>;
 
 impl Outbox {
     /// A queue in front of `output`, and the task that drains it. The task ends when the queue is dropped
@@ -142,28 +149,42 @@ impl Outbox {
 impl Outbox {
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
-        self.send_parts(&[&message.to_string()]);
+        self.send_parts([message.to_string()]);
     }
 
-    /// The parts of one message; a long one is copied once.
-    fn send_parts(&self, parts: &[&str]) {
-        let length: usize = parts.iter().map(|part| part.len()).sum();
-        let header = format!("Content-Length: {length}\r\n\r\n");
-        let mut message = Vec::with_capacity(header.len() + length);
-        message.extend_from_slice(header.as_bytes());
-        parts.iter().for_each(|part| message.extend_from_slice(part.as_bytes()));
+    /// The parts of one message, which are not copied.
+    fn send_parts(&self, parts: impl IntoIterator<Item = String>) {
+        let parts = parts.into_iter().map(String::into_bytes);
+        let mut pieces: Pieces = std::iter::once(Vec::new()).chain(parts).collect();
+        let length: usize = pieces.iter().map(Vec::len).sum();
+        pieces[0] = format!("Content-Length: {length}\r\n\r\n").into_bytes();
         // A client that is gone needs no message.
-        let _ = self.queue.send(message);
+        let _ = self.queue.send(pieces);
     }
 }
 
-async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Vec<u8>>, mut output: W) {
-    while let Some(mut bytes) = waiting.recv().await {
+async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mut output: W) {
+    /// Shorter pieces are written together.
+    const LONG: usize = 32 * 1024;
+    let mut bytes = Vec::new();
+    while let Some(mut pieces) = waiting.recv().await {
         while let Ok(more) = waiting.try_recv() {
-            bytes.extend(more);
+            pieces.extend(more);
         }
         let written = async {
+            for piece in pieces {
+                if bytes.len() + piece.len() > LONG {
+                    output.write_all(&bytes).await?;
+                    bytes.clear();
+                }
+                if piece.len() > LONG {
+                    output.write_all(&piece).await?;
+                } else {
+                    bytes.extend(piece);
+                }
+            }
             output.write_all(&bytes).await?;
+            bytes.clear();
             output.flush().await
         };
         if written.await.is_err() {
@@ -174,7 +195,7 @@ async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Vec<u8>>, m
 
 impl AsyncWrite for Outbox {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.queue.send(bytes.to_vec()) {
+        match self.queue.send(vec![bytes.to_vec()]) {
             Ok(()) => Poll::Ready(Ok(bytes.len())),
             Err(_) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
         }
@@ -191,12 +212,12 @@ impl AsyncWrite for Outbox {
 
 tokio::task_local! {
     /// The result of the request that is being handled, as JSON, when it goes past the framework.
-    static RESULT: RefCell<Option<String>>;
+    static RESULT: RefCell<Option<Vec<String>>>;
 }
 
-/// Answers the request that is being handled with this result, a JSON text. What its handler returns is left out,
+/// Answers the request that is being handled with this result, a JSON text in pieces. What its handler returns is left out,
 /// unless it is an error. Gives the text back when no request is being handled.
-pub(super) fn answer(result: String) -> Result<(), String> {
+pub(super) fn answer(result: Vec<String>) -> Result<(), Vec<String>> {
     let mut result = Some(result);
     let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
     result.map_or(Ok(()), Err)
@@ -268,7 +289,7 @@ where
             Ok(match (response, ready) {
                 (Some(response), Some(result)) if response.is_ok() => {
                     let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", json!(response.id()));
-                    outbox.send_parts(&[&head, &result, "}"]);
+                    outbox.send_parts([head].into_iter().chain(result).chain(["}".to_owned()]));
                     None
                 }
                 (response, _) => response,
@@ -291,9 +312,9 @@ fn without_odd_parameters(request: Request) -> Request {
 }
 
 fn internal_error(method: &str, id: Option<Id>) -> Option<Response> {
-    tracing::error!("the handler of {method} panicked; the server goes on");
+    tracing::error!("the handler of {method} panicked; the server continues");
     let mut error = Error::internal_error();
-    error.message = format!("{method} failed inside the server; its log says where").into();
+    error.message = format!("{method} failed inside the server; see its log").into();
     id.map(|id| Response::from_error(id, error))
 }
 
@@ -396,7 +417,7 @@ mod tests {
                 let id = request.id().unwrap().clone();
                 tokio::task::yield_now().await;
                 if request.method() != "short" {
-                    super::answer("[1,2]".to_owned()).unwrap();
+                    super::answer(["[1,", "2]"].map(str::to_owned).to_vec()).unwrap();
                 }
                 let error = tower_lsp_server::jsonrpc::Error::request_cancelled();
                 Ok(Some(match request.method() {
@@ -426,7 +447,7 @@ mod tests {
         let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
         assert_eq!(past, format!("{}{}", body(1), body(4)));
         drained.await.unwrap();
-        assert_eq!(super::answer("1".to_owned()), Err("1".to_owned()));
+        assert_eq!(super::answer(vec!["1".to_owned()]), Err(vec!["1".to_owned()]));
     }
 
     #[tokio::test]

@@ -57,7 +57,7 @@ function scenario.tests(T)
     T.answer = 'scripted/polite'
     T.run_lens('id: greet', 'Run with…')
     T.above('id: greet', '✗ 1 assertion failed')
-    is({ 'scripted/polite', 'scripted/silent', 'as the suite says' }, T.questions[1])
+    is({ 'scripted/polite', 'scripted/silent', 'the models of the suite' }, T.questions[1])
     wait('the failure', function()
       return #failures() == 1
     end)

@@ -88,7 +88,7 @@ test('a person runs a task of an agent, corrects its assertion, and tries anothe
     await page.waitForSelector('.monaco-editor[data-uri^="speclens-transcript"] .view-line:has-text("Nothing was run.")');
 
     await window.clickLens('id: greet', 'Run with…');
-    await window.pick('Run with which model?', 'scripted/silent');
+    await window.pick('Which model should run the task?', 'scripted/silent');
     await window.lens('id: greet', '✗ 0/1 silent');
     await window.lens('id: greet', '✓ 1/1 polite');
     assert.equal(runs(), 'run\n', 'the other model acted');

@@ -7,7 +7,7 @@ local function check_program(cmd)
   local path = vim.fn.exepath(program)
   if path == '' then
     vim.health.error(('`%s` is not an executable program'):format(program), {
-      'put `speclens` on PATH (cargo install --path server, in its repository),',
+      'put `speclens` on your PATH (`cargo install --path server` in its repository),',
       "or name it: require('speclens').setup({ cmd = { '/path/of/speclens', 'lsp' } })",
     })
     return
@@ -18,9 +18,9 @@ local function check_program(cmd)
   local version = ok and vim.trim(answer.stdout or ''):match('^speclens (%d+%.%d+%.%S+)$')
   local needed = require('speclens').version_needed
   if not version then
-    vim.health.error(('%s does not answer --version as speclens does'):format(path))
+    vim.health.error(('%s is not speclens: unexpected output of --version'):format(path))
   elseif not vim.startswith(version, needed .. '.') then
-    vim.health.warn(('%s is version %s, this plugin is made for %s.x'):format(path, version, needed))
+    vim.health.warn(('%s is version %s, but this plugin needs %s.x'):format(path, version, needed))
   else
     vim.health.ok(('%s, version %s'):format(path, version))
   end
@@ -34,14 +34,14 @@ local function check_client(client)
   if vim.tbl_get(client.config, 'init_options', 'trusted') then
     vim.health.ok('trusted by configuration: tests may run')
   else
-    vim.health.info('not trusted by configuration: the first run asks, unless the folder was trusted by `:Speclens trust` or `speclens trust`')
+    vim.health.info('not trusted by configuration: the first run asks, unless you trusted the folder with `:Speclens trust` or `speclens trust`')
   end
 end
 
 function M.check()
   vim.health.start('speclens')
   if vim.fn.has('nvim-0.10') == 0 then
-    vim.health.error('Neovim 0.10 or later is needed')
+    vim.health.error('Neovim 0.10 or later is required')
     return
   end
   local clients = vim.lsp.get_clients({ name = 'speclens' })
@@ -55,7 +55,7 @@ function M.check()
   if #clients == 0 then
     local names = vim.tbl_keys(require('speclens').files)
     table.sort(names)
-    vim.health.warn('no server is running', { ('open a %s of filetype yaml, after require("speclens").setup()'):format(table.concat(names, ', ')) })
+    vim.health.warn('no server is running', { ('call require("speclens").setup(), then open a %s of filetype yaml'):format(table.concat(names, ', ')) })
   end
 end
 

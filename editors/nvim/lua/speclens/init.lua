@@ -338,7 +338,7 @@ end
 local function with_client(act)
   local client = clients(0)[1]
   if not client then
-    notify('no server for this buffer, see :checkhealth speclens', vim.log.levels.WARN)
+    notify('no server for this buffer; see :checkhealth speclens', vim.log.levels.WARN)
     return
   end
   act(client)
@@ -467,7 +467,7 @@ local subcommands = {
 function M.command(words)
   local run = subcommands[words[1]]
   if not run or #words > 1 then
-    return notify(('no `:Speclens %s`; there is %s'):format(table.concat(words, ' '), table.concat(M.complete(''), ', ')), vim.log.levels.ERROR)
+    return notify(('unknown command `:Speclens %s`; the commands are %s'):format(table.concat(words, ' '), table.concat(M.complete(''), ', ')), vim.log.levels.ERROR)
   end
   run()
 end

@@ -1,5 +1,5 @@
-//! What a task takes at most, said before it is run. The number of requests is certain; that of tokens is as good as its
-//! assumptions, which stand beside it.
+//! What a task takes at most, said before it is run. The number of requests is certain; that of tokens is as good as
+//! its assumptions, which are beside it.
 
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
@@ -29,7 +29,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// What an attempt of a task takes at most.
+    /// Returns what an attempt of a task takes at most.
     pub fn of(action: &AgentAction, subject: &Subject) -> Bound {
         let mode = match subject {
             Subject::Model { mode, .. } => *mode,
@@ -50,7 +50,7 @@ impl Bound {
         }
     }
 
-    /// The same for so many attempts.
+    /// Returns the same for so many attempts.
     pub fn times(self, attempts: u64) -> Bound {
         Bound {
             requests: self.requests * attempts,
@@ -76,14 +76,14 @@ fn tokens(characters: usize) -> u64 {
 /// Says under which assumptions the numbers of tokens hold.
 pub fn assumptions() -> String {
     format!(
-        "one command per turn, whose output fills the {} characters that a model is shown of it; {} tokens per answer; \
+        "one command per turn with {} characters of output; {} tokens per answer; \
          {CHARACTERS_PER_TOKEN} characters per token",
         grouped(2 * conversation::SHOWN as u64),
         grouped(ANSWER_TOKENS)
     )
 }
 
-/// A number with commas between its thousands.
+/// Returns a number with commas between its thousands.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -172,7 +172,7 @@ fn digest_of(path: &Path) -> Option<String> {
     }
 }
 
-/// The text of a file, if it is one and fits.
+/// Returns the text of a file, if it is one and fits.
 fn text_of(path: &Path, left: usize) -> Option<String> {
     let mut bytes = Vec::new();
     fs::File::open(path).ok()?.take(MAX_TEXT + 1).read_to_end(&mut bytes).ok()?;

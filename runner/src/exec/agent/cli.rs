@@ -31,14 +31,13 @@ pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result
         Some(error) => Err(error),
         None if finished.ran.exit.is_some_and(|exit| exit.code == Some(0)) => Ok(()),
         None => {
-            let message =
-                format!("the shell does not find `{name}`, the program of the suite; install it, or correct `cli`");
+            let message = format!("the shell does not find the program `{name}`; install it, or correct `cli`");
             Err(RunError { kind: RunErrorKind::Program, message })
         }
     }
 }
 
-/// The word of `cli` that names a program, where that is plain.
+/// Returns the word of `cli` that names a program, where that is plain.
 fn name_of(cli: &str) -> Option<&str> {
     let is_plain = |word: &str| word.chars().all(|letter| letter.is_alphanumeric() || "_./+@%:,~$-{}".contains(letter));
     let is_assignment = |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_plain(name) && !name.is_empty());
@@ -47,7 +46,7 @@ fn name_of(cli: &str) -> Option<&str> {
 }
 
 impl Version {
-    /// The version: the first line that the command prints. Where it fails, `tell` is called once.
+    /// Returns the version: the first line that the command prints. Where it fails, `tell` is called once.
     pub(super) async fn of(
         &self,
         command: &str,
@@ -68,7 +67,7 @@ impl Version {
                     (None, Some(exit)) => format!("it {}", exit.sentence()),
                     (None, None) => "it did not begin".to_owned(),
                 };
-                tell(format!("the version of the program is not known from `{command}`: {how}"));
+                tell(format!("cannot read the version of the program with `{command}`: {how}"));
             }
             line
         };
@@ -81,7 +80,7 @@ mod tests {
     use super::name_of;
 
     #[test]
-    fn name_of_a_program_is_its_first_word_behind_assignments() {
+    fn name_of_a_program_is_its_first_word_after_assignments() {
         for (cli, name) in [
             ("mycli", Some("mycli")),
             ("./bin/mycli --color", Some("./bin/mycli")),

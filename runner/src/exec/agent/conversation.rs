@@ -23,7 +23,7 @@ use crate::{
 /// The only tool.
 const TOOL: &str = "run_command";
 
-/// How long one command may take.
+/// Maximum duration of one command.
 const COMMAND: Duration = Duration::from_secs(60);
 
 /// The exit code of a command that took too long, and of one that could not be started.
@@ -67,7 +67,7 @@ pub(super) struct Talk<'a> {
     pub(super) deadline: Deadline,
     /// Maximum number of bytes kept of each stream; all streams together keep twice as many.
     pub(super) limit: usize,
-    /// Who is told which answer is awaited, counted from 1.
+    /// Receives which answer is awaited, counted from 1.
     pub(super) turn: &'a (dyn Fn(u32) + Sync),
 }
 
@@ -119,7 +119,7 @@ impl Talk<'_> {
         Ok(Ended::TurnLimit)
     }
 
-    /// The next answer, and how long it took.
+    /// Returns the next answer, and how long it took.
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
@@ -140,7 +140,7 @@ impl Talk<'_> {
     async fn call(self, index: usize, call: &ToolCall, conversation: &mut Conversation) -> Result<Value, RunError> {
         let wrong = |what: String| Ok(json!({ "error": what }));
         if call.name != TOOL {
-            return wrong(format!("there is no tool `{}`; call `{TOOL}`", call.name));
+            return wrong(format!("unknown tool `{}`; call `{TOOL}`", call.name));
         }
         if call.arguments.as_str().is_some_and(|text| serde_json::from_str::<IgnoredAny>(text).is_err()) {
             return wrong("the arguments are not valid JSON".to_owned());
@@ -149,7 +149,7 @@ impl Talk<'_> {
             return wrong(format!("`{TOOL}` takes an object with the string `command`"));
         };
         if index >= MAX_CALLS {
-            return wrong(format!("not run: at most {MAX_CALLS} commands run for one answer"));
+            return wrong(format!("not run: a reply can run at most {MAX_CALLS} commands"));
         }
         let kept: usize =
             conversation.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();
@@ -170,7 +170,7 @@ impl Talk<'_> {
     }
 }
 
-/// The instructions of a model.
+/// Returns the instructions of a model.
 fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>) -> String {
     let mut text = String::from(
         "You complete a task with a command-line program. Run shell commands with the tool `run_command` until the task is \
@@ -195,7 +195,7 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
     text
 }
 
-/// What an agent program reads from standard input: it knows how to work, so this names only the task.
+/// Returns what an agent program reads from standard input: it knows how to work, so this names only the task.
 pub(super) fn instructions_of_program(action: &AgentAction, help: Option<&str>) -> String {
     let help = help.map(|help| told_of_help(action, help)).unwrap_or_default();
     format!("{}\n", (task(action) + &help).trim_end())
@@ -205,7 +205,7 @@ fn told_of_help(action: &AgentAction, help: &str) -> String {
     format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli)
 }
 
-/// What a model is asked to do.
+/// Returns what a model is asked to do.
 fn task(action: &AgentAction) -> String {
     format!("CLI: {}\nTask: {}", action.surroundings.cli, action.intent)
 }
@@ -217,7 +217,7 @@ pub(super) fn characters_of_first_request(action: &AgentAction, mode: Option<Hel
     texts.iter().map(|text| text.chars().count()).sum::<usize>() + name.len() + description.len()
 }
 
-/// A command as the agent learns of it: with an exit code whatever happened, and with both outputs.
+/// Returns a command as the agent learns of it: with an exit code whatever happened, and with both outputs.
 fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
     let exit = |code: i32| Some(Exit { code: Some(code), signal: None });
     if ran.timed_out {
@@ -232,7 +232,7 @@ fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
     ran
 }
 
-/// What a model is told of a command.
+/// Returns what a model is told of a command.
 fn shown(ran: &Ran) -> Value {
     let stream = |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&it.text)).unwrap_or_default();
     let code = ran.exit.and_then(Exit::shell_code);
@@ -243,7 +243,7 @@ fn shown(ran: &Ran) -> Value {
     result
 }
 
-/// The beginning and the end of a text, where it is a long one.
+/// Returns the beginning and the end of a text, where it is a long one.
 fn ends_of(text: &str) -> String {
     let length = text.chars().count();
     if length <= SHOWN {
@@ -255,7 +255,7 @@ fn ends_of(text: &str) -> String {
     format!("{}\n[{} characters left out]\n{}", &text[..begin], length - SHOWN, &text[end..])
 }
 
-/// A command in a note.
+/// Returns a command in a note.
 fn brief(command: &str) -> String {
     let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(80) {
@@ -264,7 +264,7 @@ fn brief(command: &str) -> String {
     }
 }
 
-/// The sum of what all answers used. Money is known only where that of each answer is.
+/// Returns the sum of what all answers used. Money is known only where that of each answer is.
 pub(super) fn usage(turns: &[Turn]) -> Option<Usage> {
     let known: Vec<Usage> = turns.iter().filter_map(|turn| turn.usage).collect();
     if known.is_empty() {

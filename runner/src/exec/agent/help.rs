@@ -11,7 +11,7 @@ use speclens_schema::evidence::{Capture, Exit, RunError, RunErrorKind};
 
 use super::shell::{Deadline, Shell};
 
-/// How long one call of the program may take.
+/// Maximum duration of one call of the program.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of calls of the program.
@@ -93,7 +93,8 @@ pub(super) async fn capture(
     Ok(found)
 }
 
-/// The subcommands that a help text lists: the first words of the indented lines below a heading such as `Commands:`.
+/// Returns the subcommands that a help text lists: the first words of the indented lines below a heading such as
+/// `Commands:`.
 fn subcommands(help: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut is_list = false;
@@ -127,7 +128,7 @@ fn subcommands(help: &str) -> Vec<String> {
     names
 }
 
-/// The words of a text that say something, without a plural's `s`.
+/// Returns the words of a text that say something, without a plural's `s`.
 fn words(text: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 16] = [
         "and", "the", "for", "with", "from", "that", "this", "into", "all", "use", "using", "are", "not", "you", "its",
@@ -140,8 +141,8 @@ fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The parts of a program's help that share most words with the intent of a task, in the order in which they were captured.
-/// The line that says how the program is called is always the first.
+/// Returns the parts of a program's help that share most words with the intent of a task, in the order in which they
+/// were captured. The line that says how the program is called is always the first.
 pub(super) fn select(helps: &[Help], intent: &str) -> String {
     let Some(root) = helps.first() else { return String::new() };
     let wanted = words(intent);
@@ -172,7 +173,7 @@ pub(super) fn select(helps: &[Help], intent: &str) -> String {
     format!("{usage}\n{parts}")
 }
 
-/// The lines of a text that fit into so many characters; `None` where that is too little to say something.
+/// Returns the lines of a text that fit into so many characters; `None` where that is too little to say something.
 fn within(text: &str, room: usize) -> Option<String> {
     const MORE: &str = "[...]";
     if text.chars().count() <= room {

@@ -1,5 +1,5 @@
-//! The directory that a task works in: a new one of its own, or the `workdir` of the suite, which nobody else uses at the
-//! same time.
+//! The directory that a task works in: a new one of its own, or the `workdir` of the suite, which no one else uses at
+//! the same time.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exec::temporary::Temporary;
 
-/// How long is waited before asking again whether another process has left the directory.
+/// Time to wait before asking again whether another process has left the directory.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// As many names in a `workdir` that is not empty are told.
@@ -46,7 +46,7 @@ impl Place {
         let wrong = |error: io::Error| {
             let parent = env::temp_dir();
             workspace(format!(
-                "cannot create a directory for the task in {}: {error}; set TMPDIR to a directory with room",
+                "cannot create a directory for the task in {}: {error}; set TMPDIR to another directory",
                 parent.display()
             ))
         };
@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// Takes the `workdir` of a suite, which begins in the directory of the suite, and creates it if it is not there.
-    /// Waits until nobody else works in it, which `tell` is told.
+    /// Waits until no one else works in it, which `tell` is told.
     pub(super) async fn shared(
         workdir: &str,
         suite: &Path,
@@ -99,7 +99,7 @@ impl Place {
             Ok(file) => Some(file),
             Err(error) => {
                 notes.push(format!(
-                    "another run could use the `workdir` at the same time, because there is no lock: {error}"
+                    "another run may use the `workdir` at the same time, because it cannot be locked: {error}"
                 ));
                 None
             }
@@ -139,14 +139,14 @@ fn content_note(directory: &Path) -> Option<String> {
     let names = names.join(", ");
     match (names.is_empty(), more) {
         (true, _) => None,
-        (false, 0) => Some(format!("the `workdir` was not empty when the test began: it held {names}")),
+        (false, 0) => Some(format!("the `workdir` was not empty when the test began: it contained {names}")),
         (false, more) => {
-            Some(format!("the `workdir` was not empty when the test began: it held {names} and {more} more"))
+            Some(format!("the `workdir` was not empty when the test began: it contained {names} and {more} more"))
         }
     }
 }
 
-/// What keeps the attempts of this process out of each other's way.
+/// Returns what keeps the attempts of this process out of each other's way.
 fn mutex_of(directory: &Path) -> Arc<tokio::sync::Mutex<()>> {
     type Mutexes = HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>;
     static MUTEXES: LazyLock<Mutex<Mutexes>> = LazyLock::new(Mutex::default);
@@ -154,8 +154,8 @@ fn mutex_of(directory: &Path) -> Arc<tokio::sync::Mutex<()>> {
     Arc::clone(mutexes.entry(directory.to_owned()).or_default())
 }
 
-/// The file that processes lock who want to use a directory. It is not in the directory, where tasks would find it, and it
-/// stays: a lock file that is removed can be locked by two.
+/// Returns the file that processes lock who want to use a directory. It is not in the directory, where tasks would find
+/// it, and it stays: a lock file that is removed can be locked by two.
 fn lock_file(directory: &Path) -> io::Result<fs::File> {
     let home = || env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".local/state"));
     let state = env::var_os("XDG_STATE_HOME").filter(|state| !state.is_empty()).map(PathBuf::from).or_else(home);

@@ -39,7 +39,7 @@ pub(super) async fn copy(scaffold: &str, suite: &Path, to: &Path, cancel: &Cance
     let _guard = stop.clone().drop_guard();
     let (name, from, to) = (scaffold.to_owned(), suite.join(scaffold), to.to_owned());
     let copied = tokio::task::spawn_blocking(move || copy_all(&name, &from, &to, &stop)).await;
-    copied.unwrap_or_else(|_| Err(refused("copying the scaffold ended early; this is a defect of speclens")))
+    copied.unwrap_or_else(|_| Err(refused("copying the scaffold ended early; this is a bug in speclens")))
 }
 
 fn copy_all(name: &str, from: &Path, to: &Path, stop: &CancellationToken) -> Result<(), RunError> {
@@ -108,8 +108,8 @@ fn list(name: &str, root: &Path, stop: &CancellationToken) -> Result<Vec<Entry>,
                 let target = fs::read_link(&found).map_err(unreadable)?;
                 if leads_out(root, &directory, &target) {
                     return Err(refused(format!(
-                        "the link `{}` of the scaffold `{name}` leads out of the scaffold, to `{}`; copy what it \
-                         leads to into the scaffold",
+                        "the link `{}` of the scaffold `{name}` leads out of the scaffold, to `{}`; copy its target \
+                         into the scaffold",
                         path.display(),
                         target.display()
                     )));
@@ -127,8 +127,8 @@ fn list(name: &str, root: &Path, stop: &CancellationToken) -> Result<Vec<Entry>,
     Ok(entries)
 }
 
-/// Whether a link in a directory of the scaffold leads out of the scaffold at any step of its way. The copy lies somewhere
-/// else, so an absolute target and one that comes back by the name of the scaffold lead out, too.
+/// Whether a link in a directory of the scaffold leads out of the scaffold at any step of its way. The copy is
+/// somewhere else, so an absolute target and one that comes back by the name of the scaffold lead out, too.
 fn leads_out(root: &Path, directory: &Path, target: &Path) -> bool {
     let mut place = root.join(directory);
     for component in target.components() {
@@ -191,7 +191,7 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
 }
 
 fn too_large(name: &str, what: &str) -> RunError {
-    refused(format!("the scaffold `{name}` {what}; leave out what `setup` can create, such as installed packages"))
+    refused(format!("the scaffold `{name}` {what}; create large parts in `setup` instead, such as installed packages"))
 }
 
 fn refused(message: impl Into<String>) -> RunError {

@@ -57,12 +57,12 @@ pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> 
     notes
 }
 
-/// How a command failed, if it did.
+/// Returns how a command failed, if it did.
 fn failure(finished: &Finished) -> Option<String> {
     match (&finished.error, finished.ran.exit) {
         (Some(error), _) => Some(format!("failed: {}", error.message)),
         (None, Some(Exit { code: Some(0), .. })) => None,
         (None, Some(exit)) => Some(exit.sentence()),
-        (None, None) => Some("ended, and how is not known".to_owned()),
+        (None, None) => Some("ended with an unknown status".to_owned()),
     }
 }

@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::process::{self, Background, Environment, Finished};
 
-/// The environment of a task: that of this program without the keys of providers, and what the suite and the task set.
+/// Returns the environment of a task: that of this program without the keys of providers, and what the suite and the
+/// task set.
 pub(super) fn environment(action: &AgentAction, directory: &Path, keys: &BTreeSet<String>) -> Environment {
     let directory = directory.to_string_lossy();
     // Output goes to no terminal.
@@ -80,12 +81,12 @@ impl Deadline {
         }
     }
 
-    /// The time since the beginning.
+    /// Returns the time since the beginning.
     pub(super) fn elapsed(self) -> Duration {
         self.began.elapsed().saturating_sub(process::suspended() - self.suspended)
     }
 
-    /// What is left of the time, and of at most so much.
+    /// Returns what is left of the time, and of at most so much.
     pub(super) fn left(self, most: Duration) -> Duration {
         self.limit.map_or(most, |limit| limit.saturating_sub(self.elapsed()).min(most))
     }

@@ -1,4 +1,4 @@
-//! Tasks with real directories and processes, and a model whose answers stand in the test.
+//! Tasks with real directories and processes, and a model whose answers are in the test.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -67,7 +67,7 @@ fn says(text: &str) -> Reply {
     Reply { text: text.to_owned(), ..Reply::default() }
 }
 
-/// One answer that runs these commands.
+/// Returns one answer that runs these commands.
 fn runs(commands: &[&str]) -> Reply {
     let call = |(index, command): (usize, &&str)| ToolCall {
         id: format!("call-{index}"),
@@ -85,12 +85,12 @@ fn model(steps: impl IntoIterator<Item = Step>) -> Scripted {
     Scripted { steps: Mutex::new(steps.into_iter().collect()), ..Scripted::default() }
 }
 
-/// A model that runs these commands, one in each turn, and is done.
+/// Returns a model that runs these commands, one in each turn, and is done.
 fn running(commands: &[&str]) -> Scripted {
     model(commands.iter().map(|command| Step::Answers(runs(&[command]))))
 }
 
-/// A task for the program `sh`.
+/// Returns a task for the program `sh`.
 fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentAction {
     let mut surroundings = AgentSurroundings { cli: "sh".to_owned(), ..AgentSurroundings::default() };
     let mut action = AgentAction {
@@ -118,7 +118,7 @@ struct Worked {
 }
 
 impl Worked {
-    /// The directory of the task.
+    /// Returns the directory of the task.
     fn directory(&self) -> PathBuf {
         self.site.as_ref().unwrap().directory.clone()
     }
@@ -203,7 +203,7 @@ async fn close(worked: Worked) -> Vec<String> {
     }
 }
 
-/// What the model was sent back for its calls.
+/// Returns what the model was sent back for its calls.
 fn results(model: &Scripted) -> Vec<serde_json::Value> {
     let requests = model.requests.lock().unwrap();
     let messages = requests.last().unwrap().messages.iter();
@@ -214,7 +214,7 @@ fn results(model: &Scripted) -> Vec<serde_json::Value> {
     texts.collect()
 }
 
-/// Whether a process whose number stands in a file runs.
+/// Whether a process whose number is in a file runs.
 fn is_running(file: &Path) -> bool {
     let number = fs::read_to_string(file).unwrap();
     let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));

@@ -47,7 +47,7 @@ const GO: &[u8] = b"\n";
 /// As much of the standard error of a shell may be about a script that it cannot read.
 const MAX_COMPLAINT: usize = 4 * 1024;
 
-/// What a shell is given to run.
+/// Returns what a shell is given to run.
 pub(super) fn gated(script: &str, input: &[u8]) -> String {
     let gate = if input.is_empty() { GATE_WITHOUT_INPUT } else { GATE };
     format!("{gate}{script}")
@@ -138,7 +138,7 @@ impl Child {
         status.map(|status| Exit { code: status.code(), signal: status.signal() })
     }
 
-    /// Whether the leader has ended, be it that nobody has waited for it yet.
+    /// Whether the leader has ended, even if nobody has waited for it yet.
     pub(super) fn has_ended(&mut self) -> bool {
         matches!(self.leader.try_wait(), Ok(Some(_)))
     }
@@ -160,8 +160,8 @@ impl Child {
         }
     }
 
-    /// Whether something of the group goes on. What has closed its pipes may be about to end, and gets
-    /// a moment for it.
+    /// Whether something of the group continues. What has closed its pipes may be about to end, and gets a moment for
+    /// it.
     pub(super) async fn has_leftovers(&self) -> bool {
         let Some(group) = &self.group else { return false };
         for _ in 0..20 {

@@ -46,7 +46,7 @@ pub(super) fn over(group: Pid) {
     with(|keeper| keeper.over(group));
 }
 
-/// The groups that have begun and are not over.
+/// Returns the groups that have begun and are not over.
 pub(super) fn live() -> Vec<Pid> {
     with(|keeper| keeper.live.iter().filter_map(|group| Pid::from_raw(*group)).collect())
 }
@@ -107,7 +107,7 @@ fn dismiss(mut watcher: Child) {
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || watcher.wait());
 }
 
-/// Without it everything works, but for the death of the program.
+/// Without it everything works, except for the death of the program.
 fn spawn() -> Option<Child> {
     let watcher = Command::new("sh")
         .args(["-c", SCRIPT])
@@ -121,9 +121,7 @@ fn spawn() -> Option<Child> {
             watcher.stdin.as_ref().map_or(Ok(()), |input| rustix::io::ioctl_fionbio(input, true))?;
             Ok(watcher)
         });
-    watcher
-        .inspect_err(|error| tracing::warn!(%error, "nothing watches over the commands, should this program be killed"))
-        .ok()
+    watcher.inspect_err(|error| tracing::warn!(%error, "commands are not stopped if this program is killed")).ok()
 }
 
 #[cfg(test)]
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn stopped_watcher_is_replaced_and_holds_up_nothing() {
+    fn stopped_watcher_is_replaced_and_delays_nothing() {
         let mut keeper = Keeper::new();
         let (mut child, group) = sleeper();
         keeper.begun(group);

@@ -1,4 +1,5 @@
-//! Finds shells in `PATH`. The system would try to execute a file in every directory of the list, for each command anew.
+//! Finds shells in `PATH`. The system would try to execute a file in every directory of the list, for each command
+//! again.
 
 use std::{
     collections::HashMap,
@@ -45,7 +46,8 @@ fn found() -> MutexGuard<'static, HashMap<(String, OsString), PathBuf>> {
     FOUND.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The first program of a name. A directory that is not absolute depends on where the command runs, so the search ends there.
+/// Returns the first program of a name. A directory that is not absolute depends on where the command runs, so the
+/// search ends there.
 fn search(name: &str, list: &OsStr) -> Option<PathBuf> {
     list.as_bytes()
         .split(|byte| *byte == b':')

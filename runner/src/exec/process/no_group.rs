@@ -24,7 +24,7 @@ impl Group {
 }
 
 pub(super) fn spawn(_: super::Command<'_>) -> io::Result<Child> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "running tests is supported on Linux and macOS only"))
+    Err(io::Error::new(io::ErrorKind::Unsupported, "running tests is supported only on Linux and macOS"))
 }
 
 pub(super) fn without_gate(_: &mut Vec<u8>) {}

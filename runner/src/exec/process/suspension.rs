@@ -41,7 +41,7 @@ impl Drop for Suspension {
     }
 }
 
-/// The time of all suspensions. That of the present one counts: whoever asks first after it must know.
+/// Returns the time of all suspensions. That of the present one counts: whoever asks first after it must know.
 pub(super) fn total() -> Duration {
     with(|clock| clock.past + clock.since.map_or(Duration::ZERO, |since| since.elapsed()))
 }

@@ -49,7 +49,7 @@ impl Finished {
     }
 }
 
-/// The process whose id stands in a file, once the file has it.
+/// Returns the process whose id is in a file, once the file has it.
 pub(crate) async fn pid_in(path: PathBuf) -> Pid {
     let begun = Instant::now();
     loop {
@@ -176,7 +176,7 @@ async fn a_background_child_that_speaks_soon_is_heard() {
 }
 
 #[tokio::test]
-async fn a_background_child_that_holds_the_pipe_hangs_nothing_and_does_not_survive() {
+async fn a_background_child_that_holds_the_pipe_blocks_nothing_and_does_not_survive() {
     let directory = directory();
     let begun = Instant::now();
     let finished = run_in(directory.path(), 60_000, "sleep 50 & echo $! > pid; printf done").await;
@@ -195,7 +195,7 @@ async fn a_background_child_that_holds_the_pipe_hangs_nothing_and_does_not_survi
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_process_that_left_the_group_hangs_nothing() {
+async fn a_process_that_left_the_group_blocks_nothing() {
     let directory = directory();
     let begun = Instant::now();
     let script = "setsid sh -c 'echo $$ > pid; exec sleep 50' & while [ ! -s pid ]; do :; done; sleep 60";
@@ -406,14 +406,14 @@ fn shell_that_records_sees_the_script_alone() {
     }
 }
 
-/// The shells that are here, `sh` first.
+/// Returns the shells that are here, `sh` first.
 fn shells() -> impl Iterator<Item = &'static str> {
     ["sh", "bash", "dash", "ksh", "zsh"].into_iter().filter(|shell| {
         *shell == "sh" || std::process::Command::new(shell).args(["-c", "exit 0"]).status().is_ok_and(|it| it.success())
     })
 }
 
-/// What a shell does with a script, with and without this program.
+/// Returns what a shell does with a script, with and without this program.
 async fn both_ways(shell: &str, script: &str) -> [(Option<i32>, Option<i32>, String, String); 2] {
     use std::os::unix::process::ExitStatusExt;
 

@@ -22,13 +22,13 @@ pub const SUBCOMMAND: &str = "__shell";
 /// Exit status of a shell that cannot be started.
 const NOT_STARTED: i32 = 126;
 
-/// As many bytes are copied at once.
+/// Maximum number of bytes that are copied at once.
 const CHUNK: usize = 64 * 1024;
 
 /// How long an open pipe is waited for after the shell itself has ended. What a background process writes later is lost.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// How long is waited before looking again whether a pipe is closed.
+/// Time to wait before looking again whether a pipe is closed.
 const MOMENT: Duration = Duration::from_millis(2);
 
 /// Runs the shell whose path comes first, with the arguments after it. Returns the exit status.
@@ -157,7 +157,7 @@ impl Copying {
         Copying { kept, thread }
     }
 
-    /// What was kept, once the stream is closed, or at the deadline.
+    /// Returns what was kept, once the stream is closed, or at the deadline.
     fn finish(self, deadline: Instant) -> Capture {
         while !self.thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(MOMENT);
@@ -174,7 +174,7 @@ fn keep(kept: &Mutex<Kept>, bytes: &[u8], limit: usize) {
     kept.cut |= bytes.len() > room;
 }
 
-/// The command that a shell was started with: the text behind `-c`, else the command line.
+/// Returns the command that a shell was started with: the text after `-c`, else the command line.
 fn text_of(shell: &OsStr, arguments: &[OsString]) -> String {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut options = words.iter();
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_is_the_text_behind_its_option() {
+    fn the_command_is_the_text_after_its_option() {
         let text = |words: &[&str]| {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             text_of(OsStr::new("/usr/bin/bash"), &words)

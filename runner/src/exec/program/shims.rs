@@ -46,18 +46,18 @@ impl Shims {
         Ok(Shims { shell: programs.join(shell), directory, real })
     }
 
-    /// Where the stand-ins are.
+    /// Returns where the stand-ins are.
     pub(super) fn programs(&self) -> PathBuf {
         self.directory.path().join("bin")
     }
 
-    /// Where they write.
+    /// Returns where they write.
     pub(super) fn log(&self) -> PathBuf {
         self.directory.path().join("log")
     }
 }
 
-/// The first program of a name in `PATH`.
+/// Returns the first program of a name in `PATH`.
 fn find(name: &str, path: &str) -> Option<PathBuf> {
     let absolute = path.split(':').filter(|directory| directory.starts_with('/'));
     absolute.map(|directory| Path::new(directory).join(name)).find(|program| program.is_file())
@@ -80,7 +80,7 @@ fn executable(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// A path as one word of a shell.
+/// Returns a path as one word of a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }

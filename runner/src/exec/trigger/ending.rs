@@ -1,4 +1,4 @@
-//! How the end of a run is noticed that goes on elsewhere.
+//! How the end of a run is noticed that continues elsewhere.
 
 use speclens_schema::evidence::{Context, Ended};
 

@@ -17,7 +17,7 @@ use crate::{
 /// How a shell ends that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// How long the list of agents may take: without it, the contract says who is meant.
+/// Maximum duration of the list of agents: without it, the contract says who is meant.
 const LISTING: Duration = Duration::from_secs(20);
 
 /// Lets an agent work, and waits for its answer.
@@ -108,7 +108,7 @@ fn is_missing(ran: &Ran) -> bool {
     ran.exit.is_some_and(|exit| exit.code == Some(NOT_FOUND))
 }
 
-/// The agent that works in the directory of the target.
+/// Returns the agent that works in the directory of the target.
 fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
     let directory = act.world.directory.join(&act.action.target);
@@ -120,8 +120,7 @@ fn of_process(error: RunError, limit: Duration) -> RunError {
     match error.kind {
         RunErrorKind::TimedOut => RunError {
             message: format!(
-                "`openclaw agent` did not end within {} s, and was stopped; give it longer with `defaults.timeout` or \
-                 `--timeout`",
+                "`openclaw agent` did not end within {} s and was stopped; raise `defaults.timeout` or `--timeout`",
                 limit.as_secs_f64()
             ),
             ..error
@@ -150,13 +149,13 @@ fn failure(ran: &Ran) -> Option<RunError> {
     Some(RunError { kind: RunErrorKind::Gateway, message })
 }
 
-/// A text as one word of a shell, in quotes where it needs them.
+/// Returns a text as one word of a shell, in quotes where it needs them.
 fn word_of_shell(text: &str) -> String {
     let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
     if is_plain { text.to_owned() } else { quoted(text) }
 }
 
-/// A text in quotes.
+/// Returns a text in quotes.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -67,7 +67,7 @@ impl Satisfied<'_> {
     }
 }
 
-/// The files that decide a case, where nothing but files does.
+/// Returns the files that decide a case, where nothing but files does.
 fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
     let mut claims = case.claims.iter().filter(|claim| !claim.is_precondition());
     if !claims.all(|claim| claim.check.open() == Open::Nothing) {

@@ -19,7 +19,8 @@ pub(crate) struct KnownRun {
     pub(crate) started: Option<String>,
 }
 
-/// The circumstances of an attempt that begins now: it starts a run, unless one is known that was started elsewhere.
+/// Returns the circumstances of an attempt that begins now: it starts a run, unless one is known that was started
+/// elsewhere.
 pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, known: Option<&KnownRun>) -> Context {
     let (run_id, started) = match known {
         Some(known) => (known.run_id.clone().unwrap_or_default(), known.started.clone()),

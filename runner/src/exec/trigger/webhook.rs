@@ -44,7 +44,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
         watch.identity.run_id.clone_from(&run_id);
     }
     if let Some(failure) = failure {
-        let message = format!("the gateway at {} says that the run is over: {failure}", sent.shown());
+        let message = format!("the gateway at {} reports that the run failed: {failure}", sent.shown());
         evidence.error = Some(RunError { kind: RunErrorKind::Gateway, message });
         return Came { evidence, run_id, notes: Vec::new() };
     }
@@ -65,7 +65,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
 }
 
 fn cancelled() -> RunError {
-    let message = "cancelled before the run ended: the gateway may go on with it".to_owned();
+    let message = "cancelled before the run ended: the gateway may continue it".to_owned();
     RunError { kind: RunErrorKind::Cancelled, message }
 }
 
@@ -83,7 +83,7 @@ impl Sent<'_> {
     async fn post(self, body: String, exchange: &mut Exchange) -> Result<Reply, RunError> {
         let url = Url::parse(self.address).map_err(|error| {
             let help = "write it as `http://127.0.0.1:18789`";
-            self.error(format!("`{}` is not a valid address of a gateway: {error}; {help}", self.address))
+            self.error(format!("`{}` is not a valid gateway address: {error}; {help}", self.address))
         })?;
         let client =
             client(&url).map_err(|why| self.error(format!("cannot prepare the request to {}: {why}", self.shown())))?;
@@ -120,7 +120,7 @@ impl Sent<'_> {
         Ok(true)
     }
 
-    /// The address without what authorizes.
+    /// Returns the address without what authorizes.
     fn shown(self) -> String {
         self.gateway.shown_url(&self.gateway.webhook)
     }
@@ -136,12 +136,14 @@ impl Sent<'_> {
             let help = "start it with `openclaw gateway`, or correct `gateway_base_url` in `clawspec.yaml`";
             return self.error(format!("cannot reach the gateway at {shown}: {why}; {help}"));
         }
-        self.error(format!("the gateway at {shown} gave no whole answer: {why}; check its address and its log"))
+        self.error(format!(
+            "the response of the gateway at {shown} is incomplete: {why}; check its address and its log"
+        ))
     }
 
     fn too_slow(self, limit: Duration) -> RunError {
         let message = format!(
-            "the gateway at {} did not answer within {} s; give it longer with `defaults.timeout` or `--timeout`",
+            "the gateway at {} did not answer within {} s; raise `defaults.timeout` or `--timeout`",
             self.shown(),
             limit.as_secs_f64()
         );
@@ -150,7 +152,7 @@ impl Sent<'_> {
 
     fn unreadable(self, why: &str) -> RunError {
         let help = "check that `gateway_base_url` and `gateway_webhook_endpoint` in `clawspec.yaml` name a gateway";
-        self.error(format!("cannot read the answer of the gateway at {}: {why}; {help}", self.shown()))
+        self.error(format!("the response of the gateway at {} is invalid: {why}; {help}", self.shown()))
     }
 
     fn refused(self, status: u16, location: Option<&str>, body: &str) -> RunError {
@@ -158,24 +160,24 @@ impl Sent<'_> {
         self.error(match (status, self.gateway.token_from()) {
             (300..=399, _) => {
                 let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
-                let help = "write the address itself as `gateway_base_url` in `clawspec.yaml`";
+                let help = "write the final address as `gateway_base_url` in `clawspec.yaml`";
                 format!("the gateway at {shown} redirects{to} (status {status}), which is not followed; {help}")
             }
             (401 | 403, Some(source)) => {
-                format!("the gateway at {shown} refused the token (status {status}); correct `{source}`")
+                format!("the gateway at {shown} rejected the token (status {status}); correct `{source}`")
             }
             (401 | 403, None) => {
                 let help = "set `CLAWSPEC_GATEWAY_AUTH_TOKEN` or `HOOKS_TOKEN` to the token of its hooks";
-                format!("the gateway at {shown} wants a token (status {status}); {help}")
+                format!("the gateway at {shown} requires a token (status {status}); {help}")
             }
             (404, _) => {
                 let help = "correct `gateway_webhook_endpoint` in `clawspec.yaml`";
-                format!("the gateway at {shown} starts nothing there (status 404); {help}")
+                format!("the gateway at {shown} has no such webhook (status 404); {help}")
             }
             (_, _) => {
                 let words = words(body);
                 let words = if words.is_empty() { words } else { format!(": {words}") };
-                format!("the gateway at {shown} failed with status {status}{words}; look at its log")
+                format!("the gateway at {shown} failed with status {status}{words}; check its log")
             }
         })
     }
@@ -201,7 +203,7 @@ fn client(url: &Url) -> Result<Client, String> {
     builder.build().map_err(|error| innermost(&error))
 }
 
-/// What a body says, in one line.
+/// Returns what a body says, in one line.
 fn words(body: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
     let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());

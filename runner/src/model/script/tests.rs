@@ -41,7 +41,7 @@ fn task(test: &str) -> Request {
     Request { test: test.to_owned(), messages, tools: shell(), ..Request::default() }
 }
 
-/// The next answer; what came back of the calls before it is added.
+/// Returns the next answer; what came back of the calls before it is added.
 #[track_caller]
 fn next(model: &Scripted, request: &mut Request, back: &[&str]) -> Reply {
     back.iter()
@@ -129,7 +129,7 @@ fn other_tools_are_called_and_requests_break_on_purpose() {
     request.messages.push(Message::Result { call: "x".to_owned(), text: "it was shipped".to_owned() });
     let error = model.answer(request).unwrap_err();
     assert_eq!(error.kind, RunErrorKind::Key);
-    assert_eq!(error.message, "careful.script.yaml:12 plays a key that is refused");
+    assert_eq!(error.message, "careful.script.yaml:12 plays a rejected key");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn questions_without_tools_are_answered_by_the_text_in_them() {
     let error = ask("", "Is it short?").unwrap_err();
     assert_eq!(
         error.message,
-        "careful.script.yaml:3: turn 1 of `create-user` runs a command, and the test offers no shell"
+        "careful.script.yaml:3: turn 1 of `create-user` runs a command, but the test offers no shell"
     );
 }
 
@@ -174,8 +174,8 @@ fn scripts_are_opened_by_their_ids() {
     assert!(open("openai/gpt-4o").is_none());
     let missing = open("scripted/none").unwrap().unwrap_err();
     assert_eq!(missing.kind, RunErrorKind::Script);
-    assert!(missing.message.starts_with("the script none.script.yaml cannot be played: "), "{}", missing.message);
+    assert!(missing.message.starts_with("cannot play the script none.script.yaml: "), "{}", missing.message);
     std::fs::write(&path, "default: [{fail: a}]\n").unwrap();
     let wrong = open("scripted/deep/bold").unwrap().unwrap_err();
-    assert!(wrong.message.contains("cannot be played: line 1: `fail` must be"), "{}", wrong.message);
+    assert!(wrong.message.contains(": line 1: `fail` must be"), "{}", wrong.message);
 }

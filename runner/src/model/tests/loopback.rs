@@ -65,7 +65,7 @@ impl Loopback {
         Loopback { host, seen, asked, gone }
     }
 
-    /// An address where no server listens any more.
+    /// Returns an address where no server listens any more.
     pub(crate) async fn gone() -> Loopback {
         let mut server = Loopback::start(Vec::new()).await;
         // The listener is dropped at the end of this statement.
@@ -78,18 +78,18 @@ impl Loopback {
         Loopback::start(vec![step(move |_| Answer::Json(status, Vec::new(), body.clone()))]).await
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// A step that looks at the request.
+/// Returns a step that looks at the request.
 pub(crate) fn step(answer: impl Fn(&Seen) -> Answer + Send + 'static) -> Step {
     Box::new(answer)
 }
 
-/// A step with a body that is the same for each request.
+/// Returns a step with a body that is the same for each request.
 pub(crate) fn json(status: u16, headers: &[(&'static str, &str)], body: Value) -> Step {
     let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     step(move |_| Answer::Json(status, headers.clone(), body.clone()))

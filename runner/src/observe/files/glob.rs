@@ -58,7 +58,7 @@ impl Search<'_> {
         found
     }
 
-    /// The path of a name in a directory, if it exists. Without a name, that of the directory.
+    /// Returns the path of a name in a directory, if it exists. Without a name, that of the directory.
     fn existing(&self, parent: &str, name: &str) -> Option<String> {
         let path = joined(parent, name);
         if path.is_empty() {
@@ -86,7 +86,7 @@ impl Search<'_> {
     }
 }
 
-/// A path without its last name, and that name.
+/// Returns a path without its last name, and that name.
 fn split(path: &str) -> (&str, &str) {
     let Some(slash) = path.rfind('/') else { return ("", path) };
     let (parent, name) = path.split_at(slash + 1);

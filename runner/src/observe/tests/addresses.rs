@@ -143,5 +143,5 @@ async fn suite_without_a_gateway_asks_none_and_says_so() {
     let Answer::Nothing(reason) = answer(&Need::Response(need), &view(directory.path())).await else {
         panic!("an answer")
     };
-    assert_eq!(reason, "there is no gateway");
+    assert_eq!(reason, "no gateway is configured");
 }

@@ -24,7 +24,7 @@ fn held(state: &PathState) -> (&str, bool) {
 }
 
 #[tokio::test]
-async fn kinds_of_paths_are_told_apart_with_links_followed() {
+async fn kinds_of_paths_are_distinguished_with_links_followed() {
     let directory = directory();
     let root = directory.path();
     fs::write(root.join("file"), "one\ntwo \u{e4}").unwrap();

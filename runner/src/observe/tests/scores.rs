@@ -39,7 +39,7 @@ fn at_gateway() -> Judge {
     Judge::Endpoint(Address::Gateway("/qa/judge".to_owned()))
 }
 
-/// A view of a directory with a text, in which the gateway is at this address.
+/// Returns a view of a directory with a text, in which the gateway is at this address.
 fn view_of(directory: &Path, host: &str) -> View {
     std::fs::write(directory.join("out.md"), TEXT).unwrap();
     std::fs::write(directory.join("SOUL.md"), "# Me\n").unwrap();
@@ -50,7 +50,7 @@ fn view_of(directory: &Path, host: &str) -> View {
     View { gateway: Some(Arc::new(gateway)), inquiry: Inquiry { secrets, ..plain.inquiry.clone() }, ..plain }
 }
 
-/// Observes the question behind the files that it is about.
+/// Observes the question after the files that it is about.
 async fn ask(need: &ScoreNeed, view: &View) -> Answer {
     let files = [Some(&need.path), need.identity.as_ref()].into_iter().flatten();
     let mut needs = vec![Need::Scores(need.clone())];

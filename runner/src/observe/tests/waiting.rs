@@ -60,7 +60,7 @@ async fn file_that_was_written_too_early_does_not_end_the_wait() {
     };
     let (found, ()) = tokio::join!(files(need.clone(), &view), write);
     assert_eq!((text(found.files[0].content.as_ref()), found.files[0].seen_after_ms), (("new", false), 1_000));
-    // What is there too early is seen all the same, so that the report can say so.
+    // What is there too early is seen anyway, so that the report can say so.
     written_at(&path, 1_999);
     let found = files(need, &view).await;
     assert_eq!((paths(&found), found.waited_ms), (vec!["draft.md"], 30_000));
@@ -143,7 +143,7 @@ async fn time_of_a_suspended_program_does_not_count_towards_a_wait() {
     let view = View { suspended, ..view(directory.path()) };
     let write = async {
         sleep(Duration::from_millis(500)).await;
-        // The program is stopped, and goes on after the end of the wait.
+        // The program is stopped, and continues after the end of the wait.
         SUSPENDED_MS.store(67_000, Ordering::Relaxed);
         tokio::time::advance(Duration::from_millis(60_000)).await;
         sleep(Duration::from_millis(200)).await;

@@ -107,7 +107,7 @@ struct UsageEntry {
 }
 
 impl EvidenceEntry {
-    /// The entry of evidence that was interpreted.
+    /// Returns the entry of evidence that was interpreted.
     pub fn of(evidence: &Evidence) -> EvidenceEntry {
         let output = evidence.output.as_ref();
         EvidenceEntry {

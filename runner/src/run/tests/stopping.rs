@@ -1,4 +1,4 @@
-//! Repeats that are left out, because the threshold of their model is decided.
+//! Repeats that are omitted, because the threshold of their model is decided.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ use crate::{
 
 const MODEL: &str = "a/b";
 
-/// A suite with two tasks that look at a file outside of their directories.
+/// Returns a suite with two tasks that look at a file outside of their directories.
 fn suite(directory: &Path, repeat: u32, threshold: u32, wanted: &str) -> String {
     let directory = directory.display();
     format!(
@@ -46,7 +46,7 @@ fn recorded() -> Options {
     Options { mode: Mode::Recorded, ..Options::default() }
 }
 
-/// The statuses of the attempts; `None` where one was left out.
+/// Returns the statuses of the attempts; `None` where one was omitted.
 fn attempts(ran: &Ran) -> Vec<Option<Status>> {
     runs(ran).into_iter().map(|run| (!run.is_left_out()).then_some(run.status)).collect()
 }
@@ -117,7 +117,7 @@ async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_le
     assert!(missing.len() >= 2, "{missing:?}");
     for absence in missing {
         assert_eq!(absence.kind, AbsenceKind::NoRecording);
-        assert!(absence.message.ends_with("is not decided without it; run it again"), "{}", absence.message);
+        assert!(absence.message.ends_with("depends on it; run it again"), "{}", absence.message);
     }
     assert_eq!((gate(&edited).0, edited.result.broken), (Status::Unknown, true));
 }
@@ -167,7 +167,7 @@ fn outcomes() -> impl Strategy<Value = Outcomes> {
     })
 }
 
-/// What the gates say of these attempts, one for each unit.
+/// Returns what the gates say of these attempts, one for each unit.
 fn answers(suite: &Suite, units: &[Unit], results: &[RunResult]) -> Vec<Status> {
     let of_case = |case: usize| {
         let own = units.iter().zip(results).filter(move |(unit, _)| unit.case == case);

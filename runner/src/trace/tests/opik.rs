@@ -98,7 +98,7 @@ fn moment(us: i64) -> String {
     jiff::Timestamp::from_microsecond(us).unwrap().to_string()
 }
 
-/// A trace as the gateway's plugin writes it.
+/// Returns a trace as the gateway's plugin writes it.
 fn trace(id: &str, act: &Identity, run: &str) -> Value {
     json!({
         "id": id, "name": "m · qa", "start_time": moment(act.started_us + 5), "end_time": moment(act.started_us + 900_000),
@@ -118,7 +118,7 @@ async fn trace_of_opik_is_found_by_its_metadata_and_read_in_pages() {
     let stub = Stub::new(move |path, body| match path {
         "/api/v1/private/traces/search" => (200, vec![other.clone(), own.clone()]),
         _ => {
-            // The youngest come first, and a page is full but for the last one.
+            // The youngest come first, and a page is full except for the last one.
             let last = body["last_retrieved_id"].as_str().map_or(1_200, |id| id.parse::<i64>().unwrap());
             let page = (1..last).rev().take(usize::try_from(body["limit"].as_u64().unwrap()).unwrap());
             let spans = page.map(|number| {
@@ -172,10 +172,10 @@ async fn trace_outside_of_the_window_is_found_by_its_tag() {
 }
 
 #[tokio::test]
-async fn opik_that_has_no_trace_and_opik_that_fails_are_told_apart() {
+async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     let empty = Stub::new(|_, _| (200, Vec::new()));
     assert_eq!(missing(watch(&empty).await.collect(&with_run(), &[]).await), "no trace of the run was found");
-    for (status, words) in [(401, "refuses the key in OPIK_API_KEY"), (500, "answers with status 500")] {
+    for (status, words) in [(401, "rejects the key in OPIK_API_KEY"), (500, "answers with status 500")] {
         let failing = Stub::new(move |_, _| (status, Vec::new()));
         let reason = broken(watch(&failing).await.collect(&with_run(), &[]).await);
         assert!(reason.contains(words) && !reason.contains("k3y"), "{reason}");

@@ -39,23 +39,23 @@ pub(super) struct Member {
 }
 
 impl Family {
-    /// A log in a directory. `{date}` in its pattern is the day; everything else stands for itself.
+    /// Returns a log in a directory. `{date}` in its pattern is the day; everything else stands for itself.
     pub(super) fn new(pattern: &str, directory: &Path) -> Family {
         Family { directory: directory.to_owned(), pattern: pattern.to_owned() }
     }
 
-    /// The pattern.
+    /// Returns the pattern.
     pub(super) fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// Its files, the oldest first. Which time zone the day is taken from does not matter.
+    /// Returns its files, the oldest first. Which time zone the day is taken from does not matter.
     pub(super) fn members(&self) -> Vec<Member> {
         let literal: String = self.pattern.replace(DAY, "\0").chars().map(escaped).collect();
         members(&literal.replace('\0', DAY_GLOB), &self.directory)
     }
 
-    /// The files of the last days.
+    /// Returns the files of the last days.
     pub(super) fn last_days(&self) -> Vec<Member> {
         let members = self.members();
         let mut days: Vec<&str> = members.iter().map(|member| member.base.as_str()).collect();
@@ -65,8 +65,8 @@ impl Family {
         members.into_iter().filter(|member| days.contains(&member.base)).collect()
     }
 
-    /// The files of the day that a path names, and of the days around it: the path may be of another time zone than the log.
-    /// `None`: the path is not one of this log.
+    /// Returns the files of the day that a path names, and of the days around it: the path may be of another time zone
+    /// than the log. `None`: the path is not one of this log.
     pub(super) fn around(&self, path: &str) -> Option<Vec<Member>> {
         let day = self.day_of(path)?;
         let members = self.members();
@@ -76,7 +76,7 @@ impl Family {
         Some(members.into_iter().filter(is_near).collect())
     }
 
-    /// The day of a path of this log; `None` in it where the log has one file for all days.
+    /// Returns the day of a path of this log; `None` in it where the log has one file for all days.
     fn day_of(&self, path: &str) -> Option<Option<Date>> {
         let absolute = |path: &str| path::absolute(self.directory.join(path)).unwrap_or_else(|_| PathBuf::from(path));
         let (path, pattern) = (absolute(path), absolute(&self.pattern));
@@ -92,7 +92,7 @@ impl Family {
     }
 }
 
-/// The files of the logs that a path matches, and those that were set aside of them.
+/// Returns the files of the logs that a path matches, and those that were set aside of them.
 pub(super) fn members(pattern: &str, directory: &Path) -> Vec<Member> {
     let find = |pattern: &str| glob::glob(directory, pattern).paths;
     let mut written = find(pattern);
@@ -115,8 +115,8 @@ pub(super) fn members(pattern: &str, directory: &Path) -> Vec<Member> {
     found
 }
 
-/// What is before and behind the number of a file that was set aside: `gw.1.log` as OpenClaw does it, `gw.log.1` as most
-/// programs do.
+/// Returns what is before and after the number of a file that was set aside: `gw.1.log` as OpenClaw does it, `gw.log.1`
+/// as most programs do.
 fn set_aside(pattern: &str) -> Vec<(&str, &str)> {
     let name = pattern.rfind('/').map_or(0, |slash| slash + 1);
     let mut shapes = vec![(pattern, "")];
@@ -130,7 +130,7 @@ fn member(path: &str, base: String, number: u32, directory: &Path) -> Option<Mem
     (!path.is_empty()).then(|| Member { path: path.to_owned(), place: directory.join(path), base, number })
 }
 
-/// A letter that stands for itself.
+/// Returns a letter that stands for itself.
 fn escaped(letter: char) -> String {
     match letter {
         '*' | '?' | '[' => format!("[{letter}]"),

@@ -15,7 +15,7 @@ use speclens_schema::{
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Maximum number of bytes of a line. What comes behind them is not read.
+/// Maximum number of bytes of a line. What comes after them is not read.
 pub(super) const MAX_LINE: usize = 16 * 1024;
 
 /// Maximum number of times that a log is read for one run: each time because a later line said more about an earlier one.
@@ -282,7 +282,7 @@ impl Says {
     }
 }
 
-/// What to search for: a line without it is about other runs.
+/// Returns what to search for: a line without it is about other runs.
 fn search(lineage: &Lineage) -> Regex {
     let mut wanted: Option<Vec<String>> = match lineage.needles() {
         Some(names) => names.map(|name| plain(name).map(regex::escape)).collect(),
@@ -295,7 +295,7 @@ fn search(lineage: &Lineage) -> Regex {
     named.unwrap_or_else(|| compile(ANY).expect("a valid expression"))
 }
 
-/// The longest part of a name that is written in JSON as it is; nothing where that is too short to search for.
+/// Returns the longest part of a name that is written in JSON as it is; `None` if that is too short to search for.
 fn plain(name: &str) -> Option<&str> {
     let is_written_otherwise = |letter: char| !letter.is_ascii_graphic() || matches!(letter, '"' | '\\' | '/');
     name.split(is_written_otherwise).max_by_key(|part| part.len()).filter(|part| part.len() >= 2)

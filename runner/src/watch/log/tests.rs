@@ -42,7 +42,7 @@ impl Place {
         LogWatch::begin(PATTERN, self.0.path())
     }
 
-    /// What is found without a watch.
+    /// Returns what is found without a watch.
     fn look(&self, path: Option<&str>, run: &str) -> LogAnswer {
         look(&need(path, run), PATTERN, self.0.path(), None).answer
     }
@@ -56,12 +56,12 @@ fn identity(run: &str) -> Identity {
     Identity { run_id: Some(run.to_owned()), ..Identity::default() }
 }
 
-/// A tool call.
+/// Returns a tool call.
 fn call(run: &str, tool: &str) -> String {
     format!("t run_id={run} tool={tool} agent=a\n")
 }
 
-/// Each line as `file:line text`, lines counted from 1.
+/// Returns each line as `file:line text`, lines counted from 1.
 fn shown(answer: &LogAnswer) -> Vec<String> {
     let line = |(text, place): (&str, LinePlace)| {
         let file = answer.files[place.file].path.rsplit('/').next().unwrap().to_owned();
@@ -70,7 +70,7 @@ fn shown(answer: &LogAnswer) -> Vec<String> {
     answer.placed().map(line).collect()
 }
 
-/// What is watched of a run.
+/// Returns what is watched of a run.
 fn of_run(log: &LogWatch, run: &str) -> Watch {
     Watch { log: Some(log.clone()), identity: identity(run), trace: None }
 }

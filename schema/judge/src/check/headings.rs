@@ -18,13 +18,13 @@ impl Heading {
     }
 }
 
-/// The headings of a text, in order.
+/// Returns the headings of a text, in order.
 pub fn headings(text: &str) -> Vec<Heading> {
     let mut found = Vec::new();
     let mut fence: Option<(char, usize)> = None;
     let mut before: Option<(usize, &str)> = None;
     let mut start = 0;
-    // Front matter is no text: its closing line would underline the one above.
+    // Front matter is not a text: its closing line would underline the one above.
     let front = front_matter(text);
     for whole in text.split_inclusive('\n') {
         let at = start;
@@ -77,7 +77,7 @@ pub fn headings(text: &str) -> Vec<Heading> {
     found
 }
 
-/// The text below a heading, up to the next one of its level or above; the heading itself included.
+/// Returns the text below a heading, up to the next one of its level or above; the heading itself included.
 pub fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let found = headings(text);
     let index = found.iter().position(|heading| heading.is(name))?;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_front_matter_are_no_headings() {
+    fn code_and_front_matter_are_not_headings() {
         assert_eq!(
             names("---\ntitle: T\n---\n```\n# no\n```\n~~~\n# no\n```\n~~~\n    # no\n# Yes\n"),
             [(1, "Yes".into())]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{json::same, text::length};
 use crate::mask::HIDDEN;
 
-/// As many hidden units may have been one unit: `\u0041`.
+/// Maximum number of hidden units that may have been one unit: `\u0041`.
 const ESCAPE_LENGTH: usize = 6;
 
 /// Whether a text fits one as it was written, of which parts are hidden.
@@ -23,7 +23,7 @@ pub fn covers(masked: &str, text: &str) -> bool {
     }) && units.next().is_none()
 }
 
-/// The least and the most UTF-16 units that a text out of JSON may have.
+/// Returns the least and the most UTF-16 units that a text out of JSON may have.
 pub fn lengths(masked: &str) -> (usize, usize) {
     let hidden = masked.matches(HIDDEN).count();
     let most = length(masked);

@@ -28,7 +28,7 @@ impl LogSearch {
         LogSearch { wanted: wanted.to_owned(), compiled: PythonPattern::compile(wanted, true) }
     }
 
-    /// The bytes of a place where it is, or why that cannot be said.
+    /// Returns the bytes of a place where it is, or why that cannot be said.
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, String> {
         if let Some(at) = text.find(&self.wanted) {
             return Ok(Some((at, at + self.wanted.len())));
@@ -107,7 +107,7 @@ impl FileScan {
         self.is_stopped = true;
     }
 
-    /// Says why something that is not found yet may be there all the same.
+    /// Says why something that is not found yet may be there anyway.
     fn note(&mut self, reason: impl Fn(usize) -> String) {
         let line = self.lines + 1;
         for (_, search) in self.searches.iter_mut().filter(|(_, search)| search.found.is_none()) {
@@ -123,7 +123,7 @@ impl FileScan {
         self.searches.into_iter().map(|(_, search)| FileSearch { lines, ..search }).collect()
     }
 
-    /// Searches what was read up to a place. What begins behind `again` is searched again, with more of what follows it.
+    /// Searches what was read up to a place. What begins after `again` is searched again, with more of what follows it.
     fn search(&mut self, end: usize, again: usize) {
         let text = String::from_utf8_lossy(&self.pending[..end]);
         // Bytes that are no text are as long as the sign in their place at the most, so the place may only move down.
@@ -155,7 +155,7 @@ fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// The lines of a place in a text, which has so many lines before it.
+/// Returns the lines of a place in a text, which has so many lines before it.
 fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundText {
     let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let to = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
@@ -170,7 +170,7 @@ fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundTex
 mod tests {
     use super::*;
 
-    /// What is found of a text in pieces of a length.
+    /// Returns what is found of a text in pieces of a length.
     fn scanned(text: &[u8], length: usize, wanted: &[&str]) -> Vec<FileSearch> {
         let wanted: Vec<String> = wanted.iter().map(|it| (*it).to_owned()).collect();
         let mut scan = FileScan::new(&wanted);

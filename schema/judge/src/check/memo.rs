@@ -13,12 +13,12 @@ pub struct Memo<K, V> {
 }
 
 impl<K: Eq + Hash, V> Memo<K, V> {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn new() -> Memo<K, V> {
         Memo { table: Mutex::new(HashMap::new()) }
     }
 
-    /// The thing for a key, made now unless it is held. `make` must be cheap: costly work belongs into a cell
+    /// Returns the thing for a key, made now unless it is held. `make` must be cheap: costly work belongs into a cell
     /// of the thing.
     pub fn get(&self, key: K, make: impl FnOnce(&K) -> V) -> Arc<V> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);

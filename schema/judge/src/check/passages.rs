@@ -49,7 +49,7 @@ pub fn passages(one: &str, other: &str) -> Vec<Passage> {
     found
 }
 
-/// The lines of a range without blank ones at its ends.
+/// Returns the lines of a range without blank ones at its ends.
 fn without_blanks(lines: &[String], mut range: Range<usize>) -> Range<usize> {
     let (is_blank, whole) = (|line: usize| lines[line].is_empty(), range.clone());
     while range.start < range.end && is_blank(range.start) {

@@ -135,7 +135,7 @@ impl EcmaPattern {
         self.matches_empty
     }
 
-    /// The matches from left to right, none overlapping another. After an error there are no more.
+    /// Returns the matches from left to right, none overlapping another. After an error there are no more.
     pub fn find_iter<'p, 't>(&'p self, text: &'t str) -> Matches<'p, 't> {
         Matches { pattern: self, text: Encoded::new(text), at: 0, counted: 0, line: 1, steps: 0, done: false }
     }
@@ -160,7 +160,7 @@ impl Backtracking {
             .build()
     }
 
-    /// The first match at or behind `at`; counts the steps that it may have taken.
+    /// Returns the first match at or after `at`; counts the steps that it may have taken.
     fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
         for (limit, cell) in STEPS.iter().zip(&self.by_limit) {
             if *steps + limit > STEPS_OF_TEXT {
@@ -215,7 +215,7 @@ pub struct Matches<'p, 't> {
 }
 
 impl Matches<'_, '_> {
-    /// Where the next match is in the encoded text.
+    /// Returns where the next match is in the encoded text.
     fn next_range(&mut self) -> Option<Result<(usize, usize), StepLimit>> {
         let text: &str = &self.text.0;
         if self.done || self.at > text.len() {

@@ -60,7 +60,7 @@ impl PythonValue {
         Ok(PythonValue::of_value(&value))
     }
 
-    /// A node of a document.
+    /// Returns a node of a document.
     pub fn of_node(node: NodeRef<'_>) -> Option<PythonValue> {
         let mut left = PARTS_LIMIT;
         convert(node, 0, &mut left)
@@ -117,14 +117,14 @@ impl PythonValue {
         }
     }
 
-    /// The value of a key; nothing for null, which counts as missing.
+    /// Returns the value of a key; `None` for null, which counts as missing.
     pub fn get(&self, key: &str) -> Option<&PythonValue> {
         let PythonValue::Map(members) = self else { return None };
         let found = members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value);
         found.filter(|value| **value != PythonValue::None)
     }
 
-    /// The value below keys that are joined by dots.
+    /// Returns the value below keys that are joined by dots.
     pub fn dotted(&self, path: &str) -> Option<&PythonValue> {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
@@ -161,13 +161,13 @@ impl PythonValue {
         }
     }
 
-    /// What kind of value it is, in words.
+    /// Returns what kind of value it is, in words.
     pub fn kind(&self) -> &'static str {
         match self {
-            PythonValue::None => "nothing",
-            PythonValue::Bool(_) => "a truth value",
+            PythonValue::None => "null",
+            PythonValue::Bool(_) => "a boolean",
             PythonValue::Int(_) | PythonValue::Float(_) => "a number",
-            PythonValue::Text(_) => "a text",
+            PythonValue::Text(_) => "a string",
             PythonValue::Date(_) => "a date",
             PythonValue::List(_) => "a list",
             PythonValue::Map(_) => "a mapping",

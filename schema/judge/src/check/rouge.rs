@@ -1,6 +1,6 @@
 //! How much two texts resemble each other: ROUGE-L over words.
 
-/// As many pairs of words are compared; more would take too long.
+/// Maximum number of pairs of words that are compared; more would take too long.
 const PAIRS_LIMIT: usize = 200_000_000;
 
 /// Twice the longest common sequence of words, divided by the words of both. Nothing when the texts are too long.

@@ -71,7 +71,7 @@ pub struct SchemaMismatch {
 /// A pattern of a schema may take as many steps for one text.
 const STEPS: usize = 1 << 21;
 
-/// As many reasons are given.
+/// Maximum number of reasons that are given.
 const MOST_MISMATCHES: usize = 50;
 
 impl UserSchema {
@@ -87,7 +87,7 @@ impl UserSchema {
             SchemaError { message, is_json: false }
         })?;
         if !schema.is_object() {
-            return Err(SchemaError::of("a file with a JSON Schema must hold an object"));
+            return Err(SchemaError::of("a JSON Schema file must contain an object"));
         }
         UserSchema::compile(&schema)
     }
@@ -97,9 +97,8 @@ impl UserSchema {
     pub fn compile(schema: &Value) -> Result<UserSchema, SchemaError> {
         let draft = match schema.get("$schema") {
             None => Draft::Draft7,
-            Some(Value::String(named)) => draft(named).ok_or_else(|| {
-                SchemaError::of(format!("its `$schema` names no draft that is known here: `{}`", shortened(named, 100)))
-            })?,
+            Some(Value::String(named)) => draft(named)
+                .ok_or_else(|| SchemaError::of(format!("unknown draft in `$schema`: `{}`", shortened(named, 100))))?,
             Some(_) => return Err(SchemaError::of("its `$schema` must be a string")),
         };
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
@@ -113,12 +112,12 @@ impl UserSchema {
         Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
     }
 
-    /// The formats that it names and that neither speclens nor the original checks.
+    /// Returns the formats that it names and that neither speclens nor the original checks.
     pub fn unchecked_formats(&self) -> &BTreeSet<String> {
         &self.unchecked
     }
 
-    /// The draft that it is written for.
+    /// Returns the draft that it is written for.
     pub fn draft(&self) -> &'static str {
         match self.draft {
             Draft::Draft4 => "draft-04",
@@ -143,7 +142,7 @@ impl UserSchema {
     }
 }
 
-/// What validates as the original's validator does.
+/// Returns what validates as the original's validator does.
 fn options(draft: Draft) -> ValidationOptions<'static> {
     let mut options = jsonschema::options()
         .with_draft(draft)
@@ -181,7 +180,7 @@ impl<'i> Keyword<'i> for FormatRule {
     }
 }
 
-/// Why a schema does not compile.
+/// Returns why a schema does not compile.
 fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> String {
     let at = Pointer::parse(error.instance_path().as_str());
     let what = match error.kind() {
@@ -198,7 +197,7 @@ fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, St
     format!("{}: {what}", adapt::place(&at))
 }
 
-/// Which reference leads nowhere.
+/// Returns which reference leads nowhere.
 fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
     let inside = |reference: &str| -> bool {
         match reference.strip_prefix('#') {
@@ -256,14 +255,14 @@ fn draft(named: &str) -> Option<Draft> {
 }
 
 impl SchemaError {
-    /// A mistake in what was read as JSON.
+    /// Returns a mistake in what was read as JSON.
     fn of(message: impl Into<String>) -> SchemaError {
         SchemaError { message: message.into(), is_json: true }
     }
 }
 
 impl SchemaMismatch {
-    /// One line, with the place in the value: `data/n: …`.
+    /// Returns one line, with the place in the value: `data/n: …`.
     pub fn line(&self) -> String {
         format!("data{}: {}", self.at, self.message)
     }
@@ -321,7 +320,7 @@ mod tests {
         check(newer.clone(), json!(["x"]), &[r#"data/0: "x" is not of type "integer""#]);
         newer["$schema"] = json!("http://json-schema.org/draft-07/schema#");
         check(newer, json!(["x"]), &[]);
-        check_refused(json!({"$schema": "https://example.com/mine"}), "names no draft");
+        check_refused(json!({"$schema": "https://example.com/mine"}), "unknown draft");
     }
 
     #[test]

@@ -18,7 +18,7 @@ const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation",
 
 /// Reads a score: a number, or one in quotes, under `score`, or under `score` in `result`. The error says why there is none.
 pub fn read(text: &str) -> Result<Score, String> {
-    let value = parse(object(text).ok_or("it holds no JSON object")?).map_err(|error| error.to_string())?;
+    let value = parse(object(text).ok_or("it does not contain a JSON object")?).map_err(|error| error.to_string())?;
     let holder =
         if value.get("score").is_some_and(|score| !score.is_null()) { Some(&value) } else { value.get("result") };
     let score = holder.and_then(|holder| holder.get("score")).filter(|score| !score.is_null());
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<Score, String> {
     Ok(Score { value: number, reasoning })
 }
 
-/// The object in an answer: the first fenced block, else from the first brace to the last one.
+/// Returns the object in an answer: the first fenced block, else from the first brace to the last one.
 pub fn object(text: &str) -> Option<&str> {
     const FENCE: &str = "```";
     if let Some((_, block)) = text.split_once(FENCE)
@@ -62,7 +62,7 @@ mod tests {
             assert_eq!((score.value, score.reasoning.as_deref()), (value, reasoning), "{text}");
         }
         for (text, part) in [
-            ("5", "no JSON object"),
+            ("5", "not contain a JSON object"),
             ("{score: 5}", "line 1"),
             (r#"{"error": "no route"}"#, "missing"),
             (r#"{"score": true}"#, "not a number"),

@@ -18,10 +18,10 @@ const FORMS: [(&str, &str); 13] = [
     (r"npm_[A-Za-z0-9]{36}", "an npm token"),
     (r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", "a JSON Web Token"),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----", "a private key"),
-    (r"[a-z][a-z0-9+.-]*://[^\s/:@$<>{}]+:[^\s/:@$<>{}*]{6,}@", "a password in an address"),
+    (r"[a-z][a-z0-9+.-]*://[^\s/:@$<>{}]+:[^\s/:@$<>{}*]{6,}@", "a password in a URL"),
 ];
 
-/// The first secret in a text: its bytes, and what it looks like. Letters that only stand for something, as in
+/// Returns the first secret in a text: its bytes, and what it looks like. Letters that only stand for something, as in
 /// `sk-xxxxxxxxxxxxxxxxxxxxxxxx`, are none.
 pub fn pasted_secret(text: &str) -> Option<(Range<usize>, &'static str)> {
     static FORM: OnceLock<Vec<(Regex, &str)>> = OnceLock::new();
@@ -85,7 +85,7 @@ mod tests {
         let aws = format!("AKIA{}", drawn[..16].to_uppercase());
         check(&aws, Some((aws.as_str(), "an AWS access key")));
         let address = ["https://alice:", "s3cr3t-word", "@db.example/x"].concat();
-        check(&address, Some((&address[..address.len() - "db.example/x".len()], "a password in an address")));
+        check(&address, Some((&address[..address.len() - "db.example/x".len()], "a password in a URL")));
     }
 
     #[test]

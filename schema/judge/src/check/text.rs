@@ -32,7 +32,7 @@ pub fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// The length in UTF-16 units.
+/// Returns the length in UTF-16 units.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -119,7 +119,7 @@ fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
     false
 }
 
-/// A text without regard to case, as Python's `str.casefold` makes it: `Straße` becomes `strasse`.
+/// Returns a text without regard to case, as Python's `str.casefold` makes it: `Straße` becomes `strasse`.
 pub fn case_folded(text: &str) -> String {
     let lower = text.to_lowercase();
     if lower.is_ascii() {
@@ -195,14 +195,14 @@ pub struct CloseLine {
     pub text: String,
 }
 
-/// As much of a text is searched for a close line, in bytes.
+/// Maximum number of bytes of a text that are searched for a close line.
 const SEARCHED: usize = 1 << 18;
 
-/// As many characters of one line count.
+/// Maximum number of characters of one line that count.
 const LINE_LENGTH: usize = 400;
 
-/// The line of a text that shares the most with a text that is not in it. Only the beginning of a long text is looked
-/// at, so the cost is bounded.
+/// Returns the line of a text that shares the most with a text that is not in it. Only the beginning of a long text is
+/// looked at, so the cost is bounded.
 pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     let wanted = trim(missing).lines().find(|line| !trim(line).is_empty())?;
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(LINE_LENGTH).collect();
@@ -245,7 +245,7 @@ pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     (shared * 2 >= numbers.len()).then(|| CloseLine { number: index + 1, text: shortened(line, LINE_LENGTH) })
 }
 
-/// A text in at most so many characters, the cut marked.
+/// Returns a text in at most so many characters, the cut marked.
 pub fn shortened(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -10,7 +10,7 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// Microseconds of the Unix epoch; nothing when the offset is neither written nor known.
+    /// Microseconds of the Unix epoch; `None` if the offset is neither written nor known.
     pub fn epoch_us(self, local_offset_s: Option<i32>) -> Option<i64> {
         if self.has_offset {
             return Some(self.clock_us);
@@ -44,7 +44,7 @@ fn end_of_date(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     match (bytes.get(4), bytes.get(5)) {
-        // A digit behind the day of the week makes that day the beginning of a clock.
+        // A digit after the day of the week makes that day the beginning of a clock.
         (Some(b'-'), Some(b'W')) if bytes.get(8) == Some(&b'-') && !is_digit(10) => 10,
         (Some(b'-'), Some(b'W')) => 8,
         (Some(b'-'), _) => 10,
@@ -130,7 +130,7 @@ fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
         Some(at) => {
             let offset = clock_of(&text[at + 1..])?;
             let signed = if text.as_bytes()[at] == b'-' { -offset } else { offset };
-            // A blank may stand before the offset.
+            // A blank may be before the offset.
             let clock = text[..at].strip_suffix(' ').unwrap_or(&text[..at]);
             Some((clock_of(clock)?, Some(signed)))
         }

@@ -20,7 +20,7 @@ pub struct FileLog {
     pub cut: bool,
 }
 
-/// What stands at a path, links not followed.
+/// What is at a path, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {

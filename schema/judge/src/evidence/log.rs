@@ -95,13 +95,15 @@ pub enum LogGap {
 }
 
 impl LogGap {
-    /// The reason as a sentence.
+    /// Returns the reason as a sentence.
     pub fn reason(self) -> &'static str {
         match self {
-            LogGap::Cut => "the log has more lines about the run than are kept, and the missing ones could decide",
-            LogGap::Dropped => "the gateway dropped lines of its log, and they could decide",
-            LogGap::Truncated => "the log was emptied during the run, and the missing lines could decide",
-            LogGap::Removed => "a part of the log was removed during the run, and its lines could decide",
+            LogGap::Cut => {
+                "the log has more lines about the run than are kept, and the missing ones could change the result"
+            }
+            LogGap::Dropped => "the gateway dropped lines of its log, which could change the result",
+            LogGap::Truncated => "the log was emptied during the run, and the missing lines could change the result",
+            LogGap::Removed => "part of the log was removed during the run, and its lines could change the result",
         }
     }
 }
@@ -112,7 +114,7 @@ impl LogAnswer {
         self.files.iter().any(|file| file.unread.is_none())
     }
 
-    /// The lines, each with its place.
+    /// Returns the lines, each with its place.
     pub fn placed(&self) -> impl Iterator<Item = (&str, LinePlace)> {
         // What was cut off has no place: the last line may be a part of one.
         self.lines.text.lines().zip(self.places.iter().copied())

@@ -1,4 +1,4 @@
-//! Stars in place of secrets in everything that was observed beyond the streams of one process.
+//! Stars instead of secrets in everything that was observed beyond the streams of one process.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Evidence {
-    /// Puts stars in place of secrets, before anything is judged, recorded or shown. What is masked already stays so.
+    /// Puts stars instead of secrets, before anything is judged, recorded or shown. What is masked already stays so.
     /// `concealed`: what of a protocol is lost in standard output, as it was written and as it is masked.
     pub fn mask(&mut self, secrets: &Secrets, concealed: impl Fn(&Capture, &Capture) -> Concealed) {
         if secrets.is_empty() {
@@ -126,7 +126,7 @@ fn mask_need(need: &mut Need, secrets: &Secrets) {
             [&mut need.rubric, &mut need.path].into_iter().chain(optional).for_each(|text| hide(text, secrets));
             match &mut need.judge {
                 Judge::Endpoint(Address::Url(text) | Address::Gateway(text)) => hide(text, secrets),
-                // Ids of models are no secrets.
+                // Ids of models are not secrets.
                 Judge::Model(_) => {}
             }
         }

@@ -2,9 +2,9 @@
 
 use super::{Answer, Evidence, FilesNeed, ModelReply, Moment, Need, Observation, QuestionNeed, ScoreNeed};
 
-/// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them, with
-/// the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed behind one
-/// is not merged with what is needed before it, because commands may change the world.
+/// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them,
+/// with the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed
+/// after one is not merged with what is needed before it, because commands may change the world.
 pub fn merged(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
     let mut merged: Vec<Need> = Vec::new();
     // Where those begin that may still be merged with.
@@ -66,7 +66,7 @@ impl Need {
         }
     }
 
-    /// The need that serves both, where they are of the same thing.
+    /// Returns the need that serves both, where they are of the same thing.
     fn joined(&self, other: &Need) -> Option<Need> {
         match (self, other) {
             (Need::Path { path, content }, Need::Path { path: another, content: wanted }) if path == another => {
@@ -88,7 +88,7 @@ impl Need {
         }
     }
 
-    /// How well the answer to this need serves another one: the greater, the better. `None`: not at all.
+    /// Returns how well the answer to this need serves another one: the greater, the better. `None`: not at all.
     fn serves(&self, wanted: &Need) -> Option<u8> {
         if self == wanted {
             return Some(3);
@@ -147,7 +147,7 @@ impl Answer {
     }
 }
 
-/// The answer to a need among observations, as [`Evidence::answer_to`] finds it.
+/// Returns the answer to a need among observations, as [`Evidence::answer_to`] finds it.
 pub fn answer_in<'o>(observations: &'o [Observation], need: &Need) -> Option<&'o Answer> {
     let served = observations.iter().filter_map(|it| Some((it.need.serves(need)?, &it.answer)));
     // Of equals, the one that was observed first.
@@ -155,8 +155,8 @@ pub fn answer_in<'o>(observations: &'o [Observation], need: &Need) -> Option<&'o
 }
 
 impl Evidence {
-    /// The answer to a need: to exactly this one, else to one that asked for more, else to one of the same thing that asked
-    /// for less. `None`: it was not asked.
+    /// Returns the answer to a need: to exactly this one, else to one that asked for more, else to one of the same
+    /// thing that asked for less. `None`: it was not asked.
     pub fn answer_to(&self, need: &Need) -> Option<&Answer> {
         answer_in(&self.observations, need)
     }
@@ -168,7 +168,7 @@ impl Evidence {
         replies.is_some_and(|replies| answers(replies) >= times as usize)
     }
 
-    /// Adds what was observed later, in place of what was observed of the same before.
+    /// Adds what was observed later, instead of what was observed of the same before.
     pub fn observe_again(&mut self, observations: Vec<Observation>) {
         let is_replaced = |known: &Observation| observations.iter().any(|it| it.need.joined(&known.need).is_some());
         self.observations.retain(|known| !is_replaced(known));

@@ -32,12 +32,12 @@ pub enum Unseen {
 }
 
 impl CommandLog {
-    /// Returns why a command that is not here may have run all the same. `None`: it did not.
+    /// Returns why a command that is not here may have run anyway. `None`: it did not.
     pub fn gap(&self) -> Option<&'static str> {
         match self.unseen {
-            _ if self.cut => Some("the list of commands was cut off, and the missing part could decide"),
+            _ if self.cut => Some("the list of commands was cut off, and the missing part could change the result"),
             Some(Unseen::PastShell) => {
-                Some("the agent may have run commands past the shell that records, and they could decide")
+                Some("the agent may have run commands outside the recording shell, and they could change the result")
             }
             None => None,
         }
@@ -49,7 +49,7 @@ impl CommandLog {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
-    /// What stands at a path after the act. A relative path begins in the directory of the act.
+    /// What is at a path after the act. A relative path begins in the directory of the act.
     Path {
         /// The path as the claim writes it.
         path: String,
@@ -92,7 +92,7 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// What stands at a path.
+    /// What is at a path.
     Path(PathState),
     /// How a command ended.
     Command(Ran),
@@ -112,13 +112,13 @@ pub enum Answer {
     Nothing(String),
 }
 
-/// What stands at a path, links followed.
+/// What is at a path, links followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathState {
     /// Nothing, or a link that leads nowhere. The names beside it help to find a mistyped one.
     Missing {
-        /// Names in the directory where it should stand, at most a few hundred.
+        /// Names in the directory where it should be, at most a few hundred.
         beside: Vec<String>,
     },
     /// A directory.
@@ -143,7 +143,7 @@ pub enum Content {
 }
 
 impl Exit {
-    /// The status as a shell gives it: 128 and the signal for a process that a signal ended.
+    /// Returns the status as a shell gives it: 128 and the signal for a process that a signal ended.
     pub fn shell_code(self) -> Option<i64> {
         self.code.map(i64::from).or(self.signal.map(|signal| 128 + i64::from(signal)))
     }

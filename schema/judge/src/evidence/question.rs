@@ -27,7 +27,7 @@ pub struct Peer {
     pub provider: String,
     /// The provider's own name of the model.
     pub model: String,
-    /// Another address than the provider's own. Where the model is reached is no part of what it is asked.
+    /// Another address than the provider's own. Where the model is reached is not a part of what it is asked.
     #[serde(skip)]
     pub base_url: Option<String>,
     /// The environment variable that holds the key. No part of the question either.
@@ -41,7 +41,7 @@ impl Peer {
         format!("{}/{}", self.provider, self.model)
     }
 
-    /// The model with an id such as `openai/gpt-4o`; `None` where that is no id.
+    /// Returns the model with an id such as `openai/gpt-4o`; `None` where that is no id.
     pub fn of_id(id: &str) -> Option<Peer> {
         let (provider, model) =
             id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty())?;
@@ -86,7 +86,8 @@ pub struct ModelReply {
 const OUTPUT_LIMIT: usize = 400_000;
 
 impl QuestionNeed {
-    /// The text that is asked about what an act put out, or why nothing can be asked. Secrets in the output are stars.
+    /// Returns the text that is asked about what an act put out, or why nothing can be asked. Secrets in the output are
+    /// stars.
     pub fn text(&self, output: Option<&Output>) -> Result<String, String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -98,7 +99,7 @@ impl QuestionNeed {
                         return Err("the output was cut off, so no model was asked".to_owned());
                     }
                     if output.concealed == Concealed::Everything {
-                        return Err("the output is not known, because a secret in it is masked".to_owned());
+                        return Err("the output is unknown, because a secret in it is masked".to_owned());
                     }
                     if output.text.len() > OUTPUT_LIMIT {
                         return Err(format!("the output has more than {OUTPUT_LIMIT} bytes, so no model was asked"));

@@ -34,7 +34,7 @@ impl Ran {
         self.stdout.iter().chain(&self.stderr)
     }
 
-    /// Every text of it.
+    /// Returns every text of it.
     pub(crate) fn captures_mut(&mut self) -> impl Iterator<Item = &mut Capture> {
         std::iter::once(&mut self.command).chain(self.stdout.iter_mut()).chain(&mut self.stderr)
     }

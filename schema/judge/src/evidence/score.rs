@@ -55,7 +55,8 @@ const SYSTEM: &str = "You score a text by a rubric. Be impartial: neither the le
                       and nothing else: {\"score\": number, \"reasoning\": string}";
 
 impl ScoreNeed {
-    /// The files that the question is about must be observed before it is asked: the question about one of them.
+    /// Returns the files that the question is about must be observed before it is asked: the question about one of
+    /// them.
     pub fn file(&self, path: &str) -> FilesNeed {
         FilesNeed {
             pattern: path.to_owned(),
@@ -67,8 +68,8 @@ impl ScoreNeed {
         }
     }
 
-    /// What the judge is asked about, by what was observed of the files; or why it cannot be asked. Secrets in a
-    /// recording are stars.
+    /// Returns what the judge is asked about, by what was observed of the files; or why it cannot be asked. Secrets in
+    /// a recording are stars.
     pub fn scored(&self, observed: &[Observation]) -> Result<Scored, String> {
         let text = self.read(&self.path, observed)?;
         let text = match &self.section {
@@ -103,7 +104,7 @@ impl ScoreNeed {
         }
     }
 
-    /// The instructions for a model, and its question.
+    /// Returns the instructions for a model, and its question.
     pub fn prompt(&self, scored: &Scored) -> (String, String) {
         let mut text = format!("## Rubric\n{}\n\n", self.rubric);
         if let Some(identity) = &scored.identity {

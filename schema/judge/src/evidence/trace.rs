@@ -1,14 +1,14 @@
-//! The trace of an act: what it did step by step, as the program that acted told a back end of traces.
+//! The trace of an act: what it did step by step, as the program that acted told a backend of traces.
 
 use serde::{Deserialize, Serialize};
 
-/// The trace of the act, as an observability back end tells it.
+/// The trace of the act, as an observability backend tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceAnswer {
     /// It was found.
     Found(Trace),
-    /// No back end is configured, or it has no trace of the act. One that does not answer is
+    /// No backend is configured, or it has no trace of the act. One that does not answer is
     /// [`Answer::Nothing`](super::Answer::Nothing).
     Missing(String),
 }
@@ -22,7 +22,7 @@ pub struct Trace {
     pub ended_us: Option<i64>,
     /// Its parts.
     pub spans: Vec<Span>,
-    /// US dollars of the whole, where the back end tells it apart from the parts.
+    /// US dollars of the whole, where the backend distinguishes it from the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Whether some are missing, because there were more than are kept.
@@ -30,7 +30,7 @@ pub struct Trace {
     /// Whether its outermost part was not seen to end, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// How it is known to be that of the act. `None`: not told.
+    /// How it is known to be that of the act. `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<Joined>,
 }
@@ -41,7 +41,7 @@ pub struct Trace {
 pub enum Joined {
     /// It carries the mark that the program was started with.
     Mark,
-    /// A line of the gateway's log about the run has its id.
+    /// A line of the gateway log about the run has its id.
     LoggedId,
     /// It carries the id of the run.
     RunId,
@@ -54,27 +54,27 @@ pub enum Joined {
 /// A part of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// Its id, unique in the trace. Empty: not told.
+    /// Its id, unique in the trace. Empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The id of the part that it belongs to. `None`: it is outermost, or that is not told.
+    /// The id of the part that it belongs to. `None`: it is outermost, or this is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// What it did.
     pub kind: SpanKind,
     /// Its name: of the tool, the model, the agent.
     pub name: String,
-    /// The model, where the back end tells it apart from the name.
+    /// The model, where the backend distinguishes it from the name.
     pub model: Option<String>,
     /// When it began, in microseconds of the Unix epoch.
     pub started_us: Option<i64>,
     /// When it ended.
     pub ended_us: Option<i64>,
-    /// How long it took, where the back end tells it apart from its times.
+    /// How long it took, where the backend distinguishes it from its times.
     pub duration_ms: Option<f64>,
-    /// Its tokens. `None`: not told.
+    /// Its tokens. `None` if unknown.
     pub tokens: Option<Tokens>,
-    /// US dollars. `None`: not told.
+    /// US dollars. `None` if unknown.
     pub cost_usd: Option<f64>,
     /// What went wrong in it.
     pub error: Option<String>,
@@ -102,6 +102,6 @@ pub struct Tokens {
     pub input: u64,
     /// Received.
     pub output: u64,
-    /// Both, as the back end counts.
+    /// Both, as the backend counts.
     pub total: u64,
 }

@@ -30,7 +30,7 @@ pub enum Ended {
     Done,
     /// The answer of the gateway said so.
     Answer,
-    /// A line of the gateway's log said so.
+    /// A line of the gateway log said so.
     Log,
     /// The outermost span of the trace ended.
     RootSpan,

@@ -26,7 +26,7 @@ pub struct FilesNeed {
     /// Whether `*`, `?` and `[…]` stand for letters, as in Python's `glob.glob` without recursion. When nothing
     /// matches and `literal` is set, the text itself is tried as a path.
     pub wildcards: bool,
-    /// Whether a path with wildcards that matches nothing is tried as it stands.
+    /// Whether a path with wildcards that matches nothing is tried as written.
     pub literal: bool,
     /// Whether the content is needed, too.
     pub content: bool,
@@ -50,7 +50,7 @@ pub struct FilesAnswer {
     pub waited_ms: u64,
     /// Whether there are more than were kept.
     pub cut: bool,
-    /// Names in the directory where a file should stand that is not there, at most a few hundred.
+    /// Names in the directory where a file should be that is not there, at most a few hundred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub struct FileSearch {
     pub found: Option<FoundText>,
     /// The lines that the file has, as far as it was read.
     pub lines: usize,
-    /// Why it may be there all the same.
+    /// Why it may be there anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<String>,
 }
@@ -161,6 +161,6 @@ pub struct TemplateValues {
     pub before: BTreeMap<String, String>,
     /// By name, after the act.
     pub after: BTreeMap<String, String>,
-    /// What lies between local time and UTC, in seconds: local time is ahead of UTC where it is positive.
+    /// What is between local time and UTC, in seconds: local time is ahead of UTC where it is positive.
     pub utc_offset_s: Option<i32>,
 }

@@ -150,7 +150,7 @@ enum Walk {
     Done,
 }
 
-/// The role of each span, in view of the others.
+/// Returns the role of each span, in view of the others.
 fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     let mut roles: Vec<Role> = spans.iter().map(|it| Role::of(it)).collect();
     let own = roles.clone();
@@ -215,7 +215,7 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// A text of at most so many bytes.
+/// Returns a text of at most so many bytes.
 pub(super) fn shortened(text: &str, limit: usize) -> String {
     if text.len() <= limit { text.to_owned() } else { format!("{}…", &text[..text.floor_char_boundary(limit)]) }
 }

@@ -21,7 +21,7 @@ pub struct Said {
 /// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
-    /// Its id. `None`: not told.
+    /// Its id. `None` if unknown.
     pub id: Option<String>,
     /// The tool.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// The call that a span is. `None`: it calls no tool.
+    /// Returns the call that a span is. `None`: it calls no tool.
     pub fn of(exported: &Exported) -> Option<ToolUse> {
         if Role::of(exported) != Role::Tool {
             return None;
@@ -130,7 +130,7 @@ impl Said {
         }
     }
 
-    /// A message, a part of one, or a choice that holds one.
+    /// Returns a message, a part of one, or a choice that holds one.
     fn of_message(message: &Map<String, Value>) -> Said {
         if let Some(inner) = message.get("message") {
             return Said::of_messages(inner);
@@ -153,7 +153,7 @@ impl Said {
         said
     }
 
-    /// An event of a span, or a record of a log.
+    /// Returns an event of a span, or a record of a log.
     fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<Said> {
         match name {
             "gen_ai.choice" | "gen_ai.assistant.message" | "gen_ai.content.completion" => {
@@ -223,7 +223,7 @@ impl Said {
     }
 }
 
-/// A call in a message.
+/// Returns a call in a message.
 fn call(members: &Map<String, Value>) -> Option<ToolUse> {
     let function = members.get("function").and_then(Value::as_object).unwrap_or(members);
     let name = ["name", "toolName"].iter().find_map(|key| function.get(*key)?.as_str())?;

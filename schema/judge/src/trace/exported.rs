@@ -20,7 +20,7 @@ pub struct Exported {
 }
 
 impl Exported {
-    /// What the span tells.
+    /// Returns what the span tells.
     pub fn attributes(&self) -> Attributes<'_> {
         Attributes(&self.span.attributes)
     }

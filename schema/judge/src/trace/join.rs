@@ -17,7 +17,7 @@ pub const MARK: &str = "speclens.attempt";
 pub struct Clues {
     /// The mark that programs were started with.
     pub mark: Option<String>,
-    /// The ids of traces that the gateway's log gives to the run.
+    /// The ids of traces that the gateway log gives to the run.
     pub logged: Vec<String>,
     /// The run.
     pub run_id: Option<String>,
@@ -27,7 +27,7 @@ pub struct Clues {
     pub agent: Option<String>,
     /// When the act began, in microseconds of the Unix epoch.
     pub started_us: i64,
-    /// When it ended; `None`: it goes on.
+    /// When it ended; `None`: it continues.
     pub ended_us: Option<i64>,
     /// How much earlier or later its trace may begin, in microseconds.
     pub padding_us: i64,
@@ -35,7 +35,7 @@ pub struct Clues {
 
 /// A trace that may be that of the act.
 pub trait Candidate {
-    /// Its id, as a log would write it.
+    /// Returns its id, as a log would write it.
     fn id(&self) -> String;
     /// Whether its programs carry the mark.
     fn has_mark(&self, mark: &str) -> bool;
@@ -58,7 +58,7 @@ pub trait Candidate {
 pub struct Ambiguous(pub usize);
 
 impl Ambiguous {
-    /// The reason in a sentence.
+    /// Returns the reason in a sentence.
     pub fn sentence(self) -> String {
         format!("{} traces began during the run, and none of them names the run or its session", self.0)
     }
@@ -99,8 +99,8 @@ pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>
     }
 }
 
-/// The texts that a trace may carry as the session of the act: the key, as the gateway was given it and as the gateway
-/// completes it with the agent, and the hashes of both.
+/// Returns the texts that a trace may carry as the session of the act: the key, as the gateway was given it and as the
+/// gateway completes it with the agent, and the hashes of both.
 fn sessions(clues: &Clues) -> Vec<String> {
     let Some(key) = clues.session_key.as_ref().filter(|key| !key.is_empty()) else { return Vec::new() };
     let agents = clues.agent.as_deref().into_iter().chain(["main"]);

@@ -28,7 +28,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// The role of a span.
+    /// Returns the role of a span.
     pub(super) fn of(exported: &Exported) -> Role {
         let attributes = exported.attributes();
         let name = exported.span.name.as_str();
@@ -46,7 +46,7 @@ impl Role {
         told.iter().find_map(|read| read(attributes)).unwrap_or_else(|| by_content(name, attributes))
     }
 
-    /// The kind of a span with this role, which its neighbours may still change.
+    /// Returns the kind of a span with this role, which its neighbours may still change.
     pub(super) fn kind(self) -> SpanKind {
         match self {
             Role::Model => SpanKind::Llm,
@@ -111,7 +111,7 @@ fn langfuse(attributes: Attributes<'_>) -> Option<Role> {
         "generation" => Role::Model,
         "tool" => Role::Tool,
         "agent" => Role::Agent,
-        // Whatever is not told apart is a span.
+        // Whatever is not distinguished is a span.
         "span" => return None,
         _ => Role::Other,
     })
@@ -207,7 +207,7 @@ const COSTS: &[&str] = &[
     "openclaw.cost.usd",
 ];
 
-/// What the span is called: of the tool, of the agent, else its own name.
+/// Returns what the span is called: of the tool, of the agent, else its own name.
 pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     let (attributes, own) = (exported.attributes(), exported.span.name.as_str());
     match role {
@@ -223,7 +223,7 @@ pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     }
 }
 
-/// The model that a span asked.
+/// Returns the model that a span asked.
 pub(super) fn model_of(exported: &Exported, role: Role) -> Option<&str> {
     match role {
         Role::Model | Role::Accounting => exported.attributes().first_text(MODELS),
@@ -236,7 +236,7 @@ fn input_tokens(attributes: Attributes<'_>) -> Option<u64> {
     attributes.first_count(INPUT_TOKENS)
 }
 
-/// The tokens that a span tells.
+/// Returns the tokens that a span tells.
 pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     let attributes = exported.attributes();
     let details = || attributes.json("langfuse.observation.usage_details");
@@ -256,14 +256,14 @@ pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     Some(Tokens { input, output, total: total.unwrap_or(input.saturating_add(output)) })
 }
 
-/// What a span costs, where it tells.
+/// Returns what a span costs, where it tells.
 pub(super) fn cost_of(exported: &Exported) -> Option<f64> {
     let attributes = exported.attributes();
     let details = || attributes.json("langfuse.observation.cost_details")?.get("total")?.as_f64();
     attributes.first_number(COSTS).or_else(details).filter(|cost| *cost >= 0.0)
 }
 
-/// What went wrong in a span.
+/// Returns what went wrong in a span.
 pub(super) fn error_of(exported: &Exported) -> Option<String> {
     let attributes = exported.attributes();
     let status = exported.span.status.as_ref();
@@ -302,7 +302,7 @@ pub(super) fn is_gateway_run(exported: &Exported) -> bool {
 
 const OUTERMOST: [&str; 2] = ["openclaw.run", "openclaw.message.processed"];
 
-/// The last part of an attribute's name, letters and digits only: `openclaw.runId` and `run_id` say the same.
+/// Returns the last part of an attribute's name, letters and digits only: `openclaw.runId` and `run_id` say the same.
 fn last_part(key: &str) -> String {
     let last = key.rsplit_once('.').map_or(key, |(rest, last)| {
         // `run.id` is two parts.

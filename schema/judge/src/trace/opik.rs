@@ -21,7 +21,7 @@ use crate::{
 pub struct OpikTrace {
     /// Its id.
     pub id: String,
-    /// Its name. `None`: not told.
+    /// Its name. `None` if unknown.
     pub name: Option<String>,
     /// When it began, ISO 8601.
     pub start_time: Option<String>,
@@ -91,7 +91,7 @@ pub enum Search<'a> {
     Window(&'a str, &'a str),
 }
 
-/// The body of a request for traces.
+/// Returns the body of a request for traces.
 pub fn search_traces(project: Option<&str>, search: Search<'_>, limit: usize, after: Option<&str>) -> Value {
     let filter = |field: &str, operator: &str, key: &str, value: &str, kind: &str| json!({ "field": field, "operator": operator, "key": key, "value": value, "type": kind });
     let filters = match search {
@@ -106,7 +106,7 @@ pub fn search_traces(project: Option<&str>, search: Search<'_>, limit: usize, af
     request(project, [("filters", Value::Array(filters))], limit, after)
 }
 
-/// The body of a request for the spans of a trace.
+/// Returns the body of a request for the spans of a trace.
 pub fn search_spans(project: Option<&str>, trace: &str, limit: usize, after: Option<&str>) -> Value {
     request(project, [("trace_id", Value::from(trace)), ("filters", Value::Null)], limit, after)
 }
@@ -141,7 +141,7 @@ fn us(text: Option<&String>) -> Option<i64> {
 pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
     let mut seen = HashSet::new();
     let mut parts: Vec<Span> = spans.iter().filter(|span| seen.insert(&span.id)).map(part).collect();
-    // A span without a time keeps its place behind those that have one.
+    // A span without a time keeps its place after those that have one.
     parts.sort_by_key(|span| span.started_us.unwrap_or(i64::MAX));
     let cut = parts.len() > MAX_SPANS;
     parts.truncate(MAX_SPANS);

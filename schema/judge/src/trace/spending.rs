@@ -10,7 +10,7 @@ pub struct Spending {
     points: Vec<Point>,
 }
 
-/// As many values are kept; older ones go first.
+/// Maximum number of values that are kept; older ones go first.
 const MAX_POINTS: usize = 10_000;
 
 impl Spending {
@@ -23,8 +23,8 @@ impl Spending {
 
     /// Returns the US dollars that were counted from one moment to another, both in microseconds of the Unix epoch.
     ///
-    /// `None` where that is not known: nothing was counted behind the beginning, or a counter that has been running for longer was never
-    /// read before.
+    /// `None` where that is not known: nothing was counted after the beginning, or a counter that has been running for
+    /// longer was never read before.
     pub fn between(&self, from_us: i64, to_us: i64) -> Option<f64> {
         let mut series: HashMap<(&str, &str), Vec<&Point>> = HashMap::new();
         for point in &self.points {

@@ -49,17 +49,17 @@ pub struct Stretch {
 const MAX_LINE_BYTES: usize = 4096;
 
 impl Related {
-    /// A place in the claim.
+    /// Returns a place in the claim.
     pub fn in_claim(message: impl Into<String>, at: Pointer) -> Related {
         Related { message: message.into(), at: Place::Claim(at) }
     }
 
-    /// A place in another file.
+    /// Returns a place in another file.
     pub fn in_file(message: impl Into<String>, at: FilePlace) -> Related {
         Related { message: message.into(), at: Place::File(at) }
     }
 
-    /// Every text of it.
+    /// Returns every text of it.
     pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         let (path, line) = match &mut self.at {
             Place::Claim(_) => (None, None),
@@ -72,7 +72,7 @@ impl Related {
 }
 
 impl FilePlace {
-    /// A file as a whole.
+    /// Returns a file as a whole.
     pub fn whole(path: impl Into<String>) -> FilePlace {
         FilePlace { path: path.into(), node: None, stretch: None }
     }
@@ -82,13 +82,13 @@ impl FilePlace {
         FilePlace { stretch: Some(Stretch::of(text, range)), ..FilePlace::whole(path) }
     }
 
-    /// The same place, where the text begins in the file behind so many lines.
+    /// Returns the same place, where the text begins in the file after so many lines.
     pub fn behind(mut self, lines: usize) -> FilePlace {
         self.stretch.iter_mut().for_each(|stretch| stretch.line += lines);
         self
     }
 
-    /// A line of a file with this text, counted from 0; the file as a whole where it has no such line.
+    /// Returns a line of a file with this text, counted from 0; the file as a whole where it has no such line.
     pub fn line(path: impl Into<String>, text: &str, line: usize) -> FilePlace {
         match lines(text).nth(line) {
             Some(range) => FilePlace::bytes(path, text, range),
@@ -111,7 +111,7 @@ impl Stretch {
         Stretch { line: number, columns, text: shown(kept).into_owned() }
     }
 
-    /// The bytes of the text that the columns name.
+    /// Returns the bytes of the text that the columns name.
     pub fn range(&self) -> Range<usize> {
         let byte = |column: usize| {
             let mut units = 0;
@@ -125,7 +125,7 @@ impl Stretch {
     }
 }
 
-/// The bytes of each line, without its end, which is one of those that editors know.
+/// Returns the bytes of each line, without its end, which is one of those that editors know.
 fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = Some(0);
     std::iter::from_fn(move || {

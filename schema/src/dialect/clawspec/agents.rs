@@ -36,14 +36,14 @@ pub enum Standing {
     Unknown,
 }
 
-/// What the directories say about the name of an agent.
+/// Returns what the directories say about the name of an agent.
 pub fn standing(name: &str, files: &dyn Files) -> Standing {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_/. ".contains(letter);
     let words = words(name.trim_start_matches("./"));
     if !paths::is_placed(files) || !name.chars().all(is_plain) || words.len() > WORDS {
         return Standing::Unknown;
     }
-    // A path may leave out where all agents are.
+    // A path may omit where all agents are.
     let heads: Vec<&str> = match (name.contains('/'), words.first()) {
         (_, None) => return Standing::Unknown,
         (true, Some(first)) if !is_like(first, HEADS[0]) && !is_like(first, HEADS[1]) => HEADS.to_vec(),
@@ -84,20 +84,20 @@ fn is_in_ledger(name: &[String], files: &dyn Files) -> bool {
     })
 }
 
-/// The file that makes a directory an agent's.
+/// Returns the file that makes a directory an agent's.
 fn definition(directory: &str, files: &dyn Files) -> Option<String> {
     let paths = DEFINITIONS.iter().map(|name| format!("{directory}/{name}"));
     paths.into_iter().find(|path| files.kind(path) == Some(FileKind::File))
 }
 
-/// Every agent of the workspace, and every skill: its directory, and the file in it that makes it one.
+/// Returns every agent of the workspace, and every skill: its directory, and the file in it that makes it one.
 pub fn all(files: &dyn Files) -> Vec<(String, String)> {
     let paths = HEADS.iter().zip(DEFINITIONS).flat_map(|(head, name)| files.glob(&format!("{head}/**/{name}")).paths);
     paths.filter_map(|path| Some((path.rsplit_once('/')?.0.to_owned(), path))).collect()
 }
 
-/// The file that makes a directory an agent's, by any name of the agent: its last word is enough where only one agent has
-/// it.
+/// Returns the file that makes a directory an agent's, by any name of the agent: its last word is enough where only one
+/// agent has it.
 pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
     if let Standing::Known(file) = standing(name, files) {
         return Some(file);
@@ -111,12 +111,12 @@ pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
     named.next().is_none().then_some(file)
 }
 
-/// A path as the name of an agent: small letters and digits, with `-` between them.
+/// Returns a path as the name of an agent: small letters and digits, with `-` between them.
 pub fn slug(path: &str) -> String {
     words(path).join("-")
 }
 
-/// Whether two names name one agent: a short name may leave out where its directory lies.
+/// Whether two names name one agent: a short name may omit where its directory is.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (words(one), words(other));
     one.ends_with(&other) || other.ends_with(&one)
@@ -169,8 +169,8 @@ fn is_like(one: &str, other: &str) -> bool {
     one == other || is_slip(one, other)
 }
 
-/// Whether a word is another one but for a slip of the keys. Numbers are counted, not misspelt, and short words are too
-/// near to others.
+/// Whether a word is another one except for a slip of the keys. Numbers are counted, not misspelt, and short words are
+/// too near to others.
 fn is_slip(word: &str, other: &str) -> bool {
     let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
     let limit = match word.chars().count().min(other.chars().count()) {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_name_may_leave_out_where_the_agent_lies() {
+    fn a_short_name_may_leave_out_where_the_agent_is() {
         assert!(is_same("agents-marketing-brand", "agents/marketing/brand"));
         assert!(is_same("brand", "agents-marketing-brand"));
         assert!(!is_same("agents-marketing-brand", "agents-marketing-email"));

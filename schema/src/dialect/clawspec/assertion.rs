@@ -1,4 +1,4 @@
-//! The assertion: one mapping with a `type`. What else may stand in it, and what it claims, is told by the Rust type of
+//! The assertion: one mapping with a `type`. What else may be in it, and what it claims, is told by the Rust type of
 //! that name.
 
 use std::{borrow::Cow, sync::Arc};
@@ -22,7 +22,7 @@ pub enum Category {
     Artifact,
     /// The gateway, its log, and the routing state.
     Behavioral,
-    /// The trace that an observability back end keeps.
+    /// The trace that an observability backend keeps.
     Trace,
     /// What a model thinks of a text.
     Semantic,
@@ -67,16 +67,16 @@ macro_rules! assertions {
                     $(<$variant as AssertionType>::NAME => {
                         $variant::deserialize(members).map(Assertion::$variant).map_err(|error| error.to_string())
                     })+
-                    _ => Err(format!("there is no type `{name}`")),
+                    _ => Err(format!("unknown assertion type `{name}`")),
                 }
             }
 
-            /// The value of `type`.
+            /// Returns the value of `type`.
             pub fn name(&self) -> &'static str {
                 match self { $(Assertion::$variant(_) => <$variant as AssertionType>::NAME,)+ }
             }
 
-            /// The assertion as a claim that can be judged. `node` is where it is written, if anywhere.
+            /// Returns the assertion as a claim that can be judged. `node` is where it is written, if anywhere.
             pub fn claim(self, node: Option<NodeRef<'_>>, scope: &Arc<Scope>, files: &dyn Files) -> Arc<dyn Check> {
                 match self {
                     $(Assertion::$variant(mut assertion) => {
@@ -137,8 +137,8 @@ assertions! {
 }
 
 impl Assertion {
-    /// The type with this name.
-    pub(crate) fn type_info(name: &str) -> Option<&'static TypeInfo> {
+    /// Returns the type with this name.
+    pub fn type_info(name: &str) -> Option<&'static TypeInfo> {
         Assertion::TYPES.iter().find(|info| info.name == name)
     }
 
@@ -171,7 +171,7 @@ impl JsonSchema for Assertion {
         "Assertion".into()
     }
 
-    /// One branch for each type, so that every mistake is told by the schema of the type that was meant.
+    /// Returns one branch for each type, so that every mistake is told by the schema of the type that was meant.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut choices = Vec::new();
         let mut branches = Vec::new();
@@ -222,7 +222,7 @@ fn advice() -> Value {
                 "output_field_contains", "response_not_contains", "output_not_contains", "reply_not_contains",
             ],
             "note": "ClawSpec cannot see the reply",
-            "help": "have the target write a file, and check that with `log_entry`, `artifact_contains` or `artifact_absent_words`",
+            "help": "have the target write a file, and check it with `log_entry`, `artifact_contains` or `artifact_absent_words`",
         },
         {
             "names": ["env_unset", "env_absent", "env_not_present", "env_not_set", "env_missing"],
@@ -232,14 +232,14 @@ fn advice() -> Value {
         {
             "names": ["invoke"],
             "note": "`given` and `then` can only check, not act",
-            "help": "move what is done to `when`; to require its result, use `file_present`",
+            "help": "move the action to `when`; to require its result, use `file_present`",
         },
         {
             "names": [
                 "disallow", "disallowed_tools", "tool_disallowed", "tool_forbidden", "forbidden_tools", "forbid_tool",
                 "tool_denied", "tool_blocked", "tool_not_allowed",
             ],
-            "note": "ClawSpec forbids tools by their calls",
+            "note": "ClawSpec forbids tools by checking their calls",
             "help": "use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)",
         },
         {

@@ -24,7 +24,7 @@ use crate::{dialect::ScalarRules, document::Document, files::Files, shape::scala
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Baselines {
-    /// Version of the format: the string `"1.0"`, in quotes.
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Baselines by scenario name.
@@ -151,14 +151,14 @@ impl Baselines {
     }
 }
 
-/// A number with at most six decimals, and at least one.
+/// Returns a number with at most six decimals, and at least one.
 fn decimal(value: f64) -> String {
     let text = format!("{value:.6}");
     let short = text.trim_end_matches('0');
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// The names of the scenarios in the contract beside the baselines.
+/// Returns the names of the scenarios in the contract beside the baselines.
 pub(crate) fn scenarios_beside(files: &dyn Files) -> Option<Vec<String>> {
     let (directory, _) = files.place().rsplit_once('/').unwrap_or_default();
     let path = if directory.is_empty() { "scenarios.yaml".to_owned() } else { format!("{directory}/scenarios.yaml") };

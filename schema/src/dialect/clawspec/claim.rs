@@ -41,17 +41,17 @@ pub(crate) trait AssertionType:
     /// Takes the content of files that are part of the claim.
     fn read(&mut self, _files: &dyn Files) {}
 
-    /// What the label adds to the type's name.
+    /// Returns what the label adds to the type's name.
     fn subject(&self) -> String {
         String::new()
     }
 
-    /// The least score that passes, where a score decides.
+    /// Returns the least score that passes, where a score decides.
     fn threshold(&self) -> Option<f64> {
         None
     }
 
-    /// What must be observed.
+    /// Returns what must be observed.
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need>;
 
     /// Judges. An early answer is as good as a late one, so both sides of the result are the row.
@@ -88,7 +88,7 @@ impl Scoring {
 }
 
 impl Scope {
-    /// The scope of what is judged at this moment in a workspace with these settings.
+    /// Returns the scope of what is judged at this moment in a workspace with these settings.
     pub fn new(moment: Moment, config: &Config, scoring: &Scoring) -> Scope {
         Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }
@@ -111,14 +111,14 @@ impl Scope {
         })
     }
 
-    /// A question about the files at a path with wildcards.
+    /// Returns a question about the files at a path with wildcards.
     pub fn files(&self, path: &str, context: &Context) -> Option<FilesNeed> {
         let pattern = self.expand(path, context).ok()?;
         Some(FilesNeed { pattern, wildcards: true, moment: self.moment, ..FilesNeed::default() })
     }
 
-    /// A question about the content of the first file at a path.
-    pub(crate) fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
+    /// Returns a question about the content of the first file at a path.
+    pub fn first_file(&self, path: &str, context: &Context) -> Option<FilesNeed> {
         let need = self.files(path, context)?;
         Some(FilesNeed { literal: true, content: true, ..need })
     }
@@ -129,7 +129,7 @@ impl Scope {
 pub(crate) struct AssertionClaim<T> {
     /// Content to write.
     pub assertion: T,
-    /// Where it stands.
+    /// Where it is.
     pub scope: Arc<Scope>,
 }
 
@@ -163,10 +163,10 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
     }
 }
 
-/// As many names are listed in a help.
+/// Maximum number of names that are listed in a help.
 const MAX_LISTED: usize = 8;
 
-/// As many other places belong to one row.
+/// Maximum number of other places that belong to one row.
 const MAX_RELATED: usize = 20;
 
 /// The answer of an assertion: one row, as in the original's report.
@@ -216,7 +216,7 @@ impl Row {
         Row::new(field, Outcome::Skip(reason.into()))
     }
 
-    /// What it needs was not observed.
+    /// Returns what it needs was not observed.
     pub fn unknown(field: &str, reason: impl Into<String>) -> Row {
         Row::new(field, Outcome::Unknown(reason.into()))
     }
@@ -226,38 +226,38 @@ impl Row {
         Row::new(field, Outcome::Error(reason.into()))
     }
 
-    /// The same at another field.
-    pub(crate) fn moved_to(mut self, field: &str) -> Row {
+    /// Returns the same at another field.
+    pub fn moved_to(mut self, field: &str) -> Row {
         self.0.at = Pointer::root().key(field);
         self
     }
 
-    /// The row as a verdict.
+    /// Returns the row as a verdict.
     pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
         let Parts { at, outcome, score, related } = *self.0;
         Verdict { at, kind, label, code: None, score, outcome, related }
     }
 
-    /// The same at an item of the field's list.
-    pub(crate) fn at_item(mut self, index: usize) -> Row {
+    /// Returns the same at an item of the field's list.
+    pub fn at_item(mut self, index: usize) -> Row {
         self.0.at = self.0.at.index(index);
         self
     }
 
-    /// The same at a member of the field.
-    pub(crate) fn at_key(mut self, key: &str) -> Row {
+    /// Returns the same at a member of the field.
+    pub fn at_key(mut self, key: &str) -> Row {
         self.0.at = self.0.at.key(key);
         self
     }
 
-    /// The same with a score.
-    pub(crate) fn with_score(mut self, score: f64) -> Row {
+    /// Returns the same with a score.
+    pub fn with_score(mut self, score: f64) -> Row {
         self.0.score = Some(score);
         self
     }
 
-    /// The same with the first few of these places in other files. What is not known has none.
-    pub(crate) fn with_places(mut self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
+    /// Returns the same with the first few of these places in other files. What is not known has none.
+    pub fn with_places(mut self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
         if self.0.outcome.mismatch().is_some() {
             let related = places.into_iter().take(MAX_RELATED);
             self.0.related.extend(related.map(|(message, place)| Related::in_file(message, place)));
@@ -265,15 +265,15 @@ impl Row {
         self
     }
 
-    /// The same with the place in another file that made it hold. What does not hold has none.
-    pub(crate) fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
+    /// Returns the same with the place in another file that made it hold. What does not hold has none.
+    pub fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
         if self.0.outcome == Outcome::Pass {
             self.0.related.extend(place.map(|place| Related::in_file(message.to_owned(), place)));
         }
         self
     }
 
-    /// The same, unless something that was not seen could turn it.
+    /// Returns the same, unless something that was not seen could turn it.
     pub fn unless(mut self, doubt: Option<&str>) -> Row {
         if let Some(reason) = doubt {
             self.0.outcome = Outcome::Unknown(reason.to_owned());
@@ -284,7 +284,7 @@ impl Row {
     }
 }
 
-/// A mismatch without help.
+/// Returns a mismatch without help.
 pub fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
     Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), help: Vec::new() }
 }
@@ -294,7 +294,7 @@ pub fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual:
 pub struct Seen<'e> {
     /// Everything.
     pub evidence: &'e Evidence,
-    /// Where the assertion stands.
+    /// Where the assertion is.
     pub scope: &'e Scope,
 }
 
@@ -303,7 +303,7 @@ pub struct Seen<'e> {
 pub struct FileText<'e> {
     /// The text.
     pub text: &'e str,
-    /// Why something that is not found may be there all the same.
+    /// Why something that is not found may be there anyway.
     pub doubt: Option<&'static str>,
 }
 
@@ -332,7 +332,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// What stands at a path.
+    /// Returns what is at a path.
     pub fn files(&self, field: &str, want: &FilesNeed) -> Result<&'e FilesAnswer, Row> {
         let what = format!("`{}`", want.pattern);
         match self.answer(field, &Need::Files(want.clone()), &what)? {
@@ -341,8 +341,8 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// The first file at a path, with its content; nothing when there is none.
-    pub(crate) fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
+    /// Returns the first file at a path, with its content; nothing when there is none.
+    pub fn first_file(&self, field: &str, path: &str) -> Result<(String, Option<&'e SeenFile>), Row> {
         let pattern = self.expand(field, path)?;
         let want = FilesNeed {
             pattern: pattern.clone(),
@@ -355,7 +355,7 @@ impl<'e> Seen<'e> {
         Ok((pattern, self.files(field, &want)?.files.first()))
     }
 
-    /// The matches of an artifact's path that count. None are an answer only if it was looked for long enough.
+    /// Returns the matches of an artifact's path that count. None are an answer only if it was looked for long enough.
     pub fn fresh(&self, path: &str, wait: &Wait, content: bool) -> Result<(String, Fresh<'e>), Row> {
         let pattern = self.expand("path", path)?;
         let since = wait.since(self)?;
@@ -384,14 +384,17 @@ impl<'e> Seen<'e> {
         }
         if files.is_empty() {
             if unknown_time {
-                return Err(Row::unknown("updated_after", format!("when `{pattern}` was written was not observed")));
+                return Err(Row::unknown(
+                    "updated_after",
+                    format!("the modification time of `{pattern}` was not observed"),
+                ));
             }
             if answer.cut {
-                return Err(Row::unknown("path", format!("`{pattern}` matches more files than were looked at")));
+                return Err(Row::unknown("path", format!("`{pattern}` matches more files than were observed")));
             }
             if answer.waited_ms < wait_ms {
                 let reason = format!(
-                    "`{pattern}` was looked for during {} s only, not {} s: run again",
+                    "`{pattern}` was looked for only {} s, not {} s: run again",
                     seconds(answer.waited_ms),
                     seconds(wait_ms)
                 );
@@ -401,8 +404,8 @@ impl<'e> Seen<'e> {
         Ok((pattern, Fresh { files, cut: answer.cut }))
     }
 
-    /// The files that were there before the run began, where only those count that were written since.
-    /// Times count in seconds there, so a file of the run before may be as new.
+    /// Returns the files that were there before the run began, where only those count that were written since. Times
+    /// count in seconds there, so a file of the run before may be as new.
     fn left_before_the_run(&self, path: &str, wait: &Wait, since: Option<i64>) -> &'e [SeenFile] {
         let templates = self.evidence.context.templates.as_ref();
         let started = templates.and_then(|templates| templates.before.get("run_started_at"));
@@ -415,8 +418,8 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// The help for a file that is not there: what else stands in its place.
-    pub(crate) fn help_for_missing(&self, pattern: &str) -> Vec<String> {
+    /// Returns the help for a file that is not there: what else is in its place.
+    pub fn help_for_missing(&self, pattern: &str) -> Vec<String> {
         let found =
             self.evidence.observations.iter().find_map(|observation| match (&observation.need, &observation.answer) {
                 (Need::Files(need), Answer::Files(answer)) if need.pattern == pattern => Some(answer),
@@ -424,15 +427,16 @@ impl<'e> Seen<'e> {
             });
         let Some(answer) = found else { return Vec::new() };
         if let Some(file) = answer.files.first() {
-            return vec![format!("`{}` is there, but was not written in time", file.path)];
+            return vec![format!("`{}` exists, but was not written in time", file.path)];
         }
         let name = pattern.rsplit('/').next().unwrap_or(pattern);
         let near = crate::words::nearest(name, answer.beside.iter().map(String::as_str));
-        near.map(|near| format!("`{near}` is beside it")).into_iter().collect()
+        near.map(|near| format!("the same directory has `{near}`")).into_iter().collect()
     }
 
-    /// The heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a place.
-    pub(crate) fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
+    /// Returns the heading of a file that is nearest to a name, or what headings there are instead: as a help, and as a
+    /// place.
+    pub fn help_for_heading(&self, name: &str, path: &str, text: &str) -> (String, Option<(String, FilePlace)>) {
         let found = headings::headings(text);
         let near = crate::words::nearest(name, found.iter().map(|heading| heading.text.as_str()));
         match near.and_then(|near| found.iter().find(|heading| heading.text == near)) {
@@ -448,12 +452,12 @@ impl<'e> Seen<'e> {
                 if found.len() > MAX_LISTED {
                     listed.push(format!("{} more", found.len() - MAX_LISTED));
                 }
-                (format!("no heading of `{path}` is like `{name}`: it has {}", listed.join(", ")), None)
+                (format!("`{path}` has no heading similar to `{name}`; it has {}", listed.join(", ")), None)
             }
         }
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     pub fn text(&self, field: &str, file: &'e SeenFile) -> Result<FileText<'e>, Row> {
         if file.directory {
             return Err(Row::broken(field, format!("`{}` is a directory: name a file", file.path)));
@@ -465,9 +469,9 @@ impl<'e> Seen<'e> {
             }
             Some(Content::Text(text)) => {
                 let doubt = if text.cut {
-                    Some("the file was cut off, and the missing part could decide")
+                    Some("the file was cut off, and the missing part could change the result")
                 } else if !text.masked.is_empty() || text.text.contains(HIDDEN) {
-                    Some("parts of the file are masked as secrets, and could decide")
+                    Some("parts of the file are masked as secrets, which could change the result")
                 } else {
                     None
                 };
@@ -476,10 +480,10 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// The newest of several files; of several with the same time the one with the greatest path.
+    /// Returns the newest of several files; of several with the same time the one with the greatest path.
     pub fn newest(&self, fresh: &Fresh<'e>) -> Result<&'e SeenFile, Row> {
         if fresh.cut {
-            return Err(Row::unknown("path", "more files match than were looked at: the newest may be another"));
+            return Err(Row::unknown("path", "more files match than were observed, so another one may be the newest"));
         }
         match fresh.files.as_slice() {
             [only] => Ok(*only),
@@ -488,11 +492,11 @@ impl<'e> Seen<'e> {
                 .max_by(|one, other| (one.modified_us, &one.path).cmp(&(other.modified_us, &other.path)))
                 .copied()
                 .ok_or_else(|| Row::unknown("path", "no file was observed")),
-            _ => Err(Row::unknown("path", "when the files were written was not observed")),
+            _ => Err(Row::unknown("path", "the modification times of the files were not observed")),
         }
     }
 
-    /// What a log says about a run.
+    /// Returns what a log says about a run.
     pub fn log(&self, field: &str, want: &LogNeed) -> Result<&'e LogAnswer, Row> {
         let what = match &want.path {
             Some(path) => format!("the log `{path}`"),
@@ -504,7 +508,7 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// What an address answered.
+    /// Returns what an address answered.
     pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<&'e ResponseAnswer, Row> {
         match self.answer(field, &Need::Response(want.clone()), what)? {
             Answer::Response(answer) => Ok(answer),
@@ -520,21 +524,21 @@ impl<'e> Seen<'e> {
         }
     }
 
-    /// The trace. Without one the assertion is skipped, as the reference wants it.
+    /// Returns the trace. Without one the assertion is skipped, as the reference wants it.
     pub fn trace(&self) -> Result<&'e Trace, Row> {
         match self.answer("", &Need::Trace, "the trace")? {
             Answer::Trace(TraceAnswer::Found(trace)) => Ok(trace),
-            Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("there is no trace: {reason}"))),
+            Answer::Trace(TraceAnswer::Missing(reason)) => Err(Row::skip("", format!("no trace: {reason}"))),
             _ => Err(Row::unknown("", "the trace was not observed")),
         }
     }
 
-    /// What a judge answered when it was asked for scores.
+    /// Returns what a judge answered when it was asked for scores.
     pub fn replies(&self, want: &ScoreNeed) -> Result<&'e [ModelReply], Row> {
         match self.evidence.answer_to(&Need::Scores(want.clone())) {
             Some(Answer::Question(answer)) => Ok(&answer.replies),
             Some(Answer::Nothing(reason)) => Err(Row::unknown("rubric", reason.clone())),
-            Some(_) => Err(Row::unknown("rubric", "the recording holds another answer than that of a judge")),
+            Some(_) => Err(Row::unknown("rubric", "the recording does not contain a judge's answer")),
             None => Err(Row::unknown("rubric", UNASKED)),
         }
     }
@@ -554,7 +558,7 @@ pub struct Wait<'a> {
 }
 
 impl Wait<'_> {
-    /// The time to wait, in milliseconds.
+    /// Returns the time to wait, in milliseconds.
     pub fn wait_ms(&self) -> u64 {
         (self.timeout.clamp(0.0, 1e9) * 1000.0) as u64
     }
@@ -570,14 +574,11 @@ impl Wait<'_> {
         };
         let local = seen.evidence.context.templates.as_ref().and_then(|templates| templates.utc_offset_s);
         instant.epoch_us(local).map(Some).ok_or_else(|| {
-            Row::unknown(
-                "updated_after",
-                format!("`{text}` says no time zone, and that of the run is not known: add `Z`"),
-            )
+            Row::unknown("updated_after", format!("`{text}` has no time zone, and that of the run is unknown: add `Z`"))
         })
     }
 
-    /// The question about an artifact.
+    /// Returns the question about an artifact.
     pub fn need(&self, path: &str, content: bool, scope: &Scope, context: &Context) -> Vec<Need> {
         let before = self.before(path, scope, context).map(Need::Files).into_iter();
         let Some(need) = scope.files(path, context) else { return before.collect() };
@@ -588,7 +589,7 @@ impl Wait<'_> {
         before.chain([after]).collect()
     }
 
-    /// The question about the same artifact before the run, where it must have been written since.
+    /// Returns the question about the same artifact before the run, where it must have been written since.
     fn before(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
         let is_after = scope.moment == Moment::After && self.updated_after.is_some_and(|text| !text.is_empty());
         let earlier = Scope { moment: Moment::Before, ..scope.clone() };
@@ -596,20 +597,20 @@ impl Wait<'_> {
     }
 }
 
-/// Reads a number that may stand in quotes, as Python's `float` takes it.
-pub(crate) fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+/// Reads a number that may be in quotes, as Python's `float` takes it.
+pub fn lenient_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
     number.ok_or_else(|| D::Error::custom("expected a number"))
 }
 
-/// Reads a count that may stand in quotes, as Python's `int` takes it.
-pub(crate) fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+/// Reads a count that may be in quotes, as Python's `int` takes it.
+pub fn lenient_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     use serde::{Deserialize, de::Error};
     let value = Value::deserialize(deserializer)?;
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.map(Some).ok_or_else(|| D::Error::custom("expected a whole number"))
+    number.map(Some).ok_or_else(|| D::Error::custom("expected an integer"))
 }
 
 /// The content of a file of the suite that belongs to a claim, read when the claim was made.
@@ -645,7 +646,7 @@ pub fn seconds(ms: u64) -> String {
     if ms.is_multiple_of(1000) { (ms / 1000).to_string() } else { format!("{:.1}", ms as f64 / 1000.0) }
 }
 
-/// A number as a person writes it.
+/// Returns a number as a person writes it.
 pub fn plain(number: f64) -> String {
     crate::check::json::number_text(number)
 }

@@ -1,4 +1,4 @@
-//! `clawspec.yaml`: where the gateway is, where things lie, what models cost.
+//! `clawspec.yaml`: where the gateway is, where things are, what models cost.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ impl Config {
     /// `scenario_patterns` when the key is absent.
     pub(crate) const SCENARIO_PATTERNS: [&'static str; 2] =
         ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
-    /// The variable that wins over `scenario_patterns`.
+    /// The variable that overrides `scenario_patterns`.
     pub const PATTERNS_VARIABLE: &'static str = "CLAWSPEC_SCENARIO_PATTERNS";
     /// The file's name.
     pub const FILE: &'static str = "clawspec.yaml";
@@ -133,19 +133,19 @@ impl Config {
         named.unwrap_or_else(|| Config::SCENARIO_PATTERNS.map(str::to_owned).to_vec())
     }
 
-    /// The patterns in a value of the variable that names them; `None` for an empty one.
+    /// Returns the patterns in a value of the variable that names them; `None` for an empty one.
     pub fn patterns_in(value: &str) -> Option<Vec<String>> {
         let patterns = value.split(',').map(str::trim).filter(|pattern| !pattern.is_empty());
         let patterns: Vec<String> = patterns.map(str::to_owned).collect();
         (!patterns.is_empty()).then_some(patterns)
     }
 
-    /// The gateway's log, written as a path in a contract.
+    /// Returns the gateway log, written as a path in a contract.
     pub fn log_path(&self) -> String {
         self.gateway_log_pattern.as_deref().unwrap_or(Config::LOG_PATTERN).replace("{date}", "{{today}}")
     }
 
-    /// What models cost: of the nested block where there is one, else of the older key.
+    /// Returns what models cost: of the nested block where there is one, else of the older key.
     pub fn prices(&self) -> BTreeMap<String, Price> {
         self.traces().model_pricing.unwrap_or_default()
     }
@@ -195,7 +195,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// The back end by its name in the file.
+    /// Returns the backend by its name in the file.
     pub fn of(name: &str) -> Option<Backend> {
         match name {
             "none" => Some(Backend::None),

@@ -61,7 +61,7 @@ pub enum GapKind {
 }
 
 impl GapKind {
-    /// The word in reports.
+    /// Returns the word in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             GapKind::TargetMissing => "target_missing",
@@ -88,12 +88,12 @@ impl Coverage {
         Coverage { targets }
     }
 
-    /// The number of targets without a gap.
+    /// Returns the number of targets without a gap.
     pub fn covered(&self) -> usize {
         self.targets.iter().filter(|target| target.gaps.is_empty()).count()
     }
 
-    /// The share of targets without a gap, in percent; that of a ledger without targets is 0.
+    /// Returns the share of targets without a gap, in percent; that of a ledger without targets is 0.
     pub fn percent(&self) -> f64 {
         match self.targets.len() {
             0 => 0.0,
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_gap_is_told_of_the_target_that_has_it() {
+    fn each_kind_of_gap_is_reported_of_the_target_that_has_it() {
         let ledger = "\
 waves:
   one:

@@ -32,7 +32,7 @@ struct Limit {
     is_difference: bool,
 }
 
-/// How far a measure is from what is stored of it: as a difference for counts of steps, else as a multiple.
+/// Returns how far a measure is from what is stored of it: as a difference for counts of steps, else as a multiple.
 pub fn drift_of(metric: Metric, actual: f64, base: f64) -> f64 {
     if is_difference(metric) { actual - base } else { actual / base }
 }
@@ -48,7 +48,7 @@ pub fn is_difference(metric: Metric) -> bool {
 }
 
 impl Drift {
-    /// The measures that are limited, and what is allowed.
+    /// Returns the measures that are limited, and what is allowed.
     pub fn limits(&self) -> Vec<(Metric, f64)> {
         self.written().into_iter().map(|limit| (limit.metric, limit.most)).collect()
     }
@@ -116,7 +116,7 @@ impl Check for Drift {
         let seen = Seen { evidence, scope: &self.scope };
         let limits = self.written();
         if limits.is_empty() {
-            let row = Row::unknown("", "`regression` has no limit to compare with");
+            let row = Row::unknown("", "`regression` has no limit, so nothing is compared");
             return vec![row.verdict("regression", "regression".to_owned())];
         }
         let judged = limits.iter().map(|limit| {

@@ -1,4 +1,4 @@
-//! The gateway's log: which tools a run called, which agents took over, how many tokens it took.
+//! The gateway log: which tools a run called, which agents took over, how many tokens it took.
 
 mod line;
 mod lineage;
@@ -121,8 +121,8 @@ impl GatewayLog {
         log
     }
 
-    /// The calls of the run itself.
-    pub(crate) fn own_calls(&self) -> impl Iterator<Item = &Call> {
+    /// Returns the calls of the run itself.
+    pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| call.kin == Kin::Own)
     }
 

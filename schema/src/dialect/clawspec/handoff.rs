@@ -33,7 +33,7 @@ use crate::words::Name;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct HandoffContract {
-    /// Version of the format: the string `"1.0"`, in quotes.
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Caller and callee of the handoff.
@@ -138,7 +138,7 @@ pub(crate) struct ProhibitedAction {
     /// Exact name of the tool, without wildcards or template variables.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: Name,
-    /// Why.
+    /// Reason of the prohibition.
     pub reason: Name,
 }
 

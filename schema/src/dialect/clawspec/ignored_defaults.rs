@@ -40,7 +40,7 @@ impl<'d> IgnoredDefaults<'d> {
 }
 
 impl LeftToDo {
-    /// How the scenarios say it themselves.
+    /// Returns how the scenarios say it themselves.
     pub(crate) fn help(self) -> Option<String> {
         let wait = self.timeout.then_some("set `timeout` on each assertion that has to wait for a file");
         let mode = self.test_mode.then_some("set `test_mode` under `when.params` of each scenario");

@@ -11,13 +11,13 @@ use crate::{
     words::Search,
 };
 
-/// The entries of a ledger.
+/// Returns the entries of a ledger.
 pub(crate) fn entries<'d>(root: &Spot<'d>) -> Vec<Spot<'d>> {
     let waves = root.get("waves").filter(Spot::is_mapping).map(|waves| waves.entries()).unwrap_or_default();
     waves.iter().filter_map(|(_, wave)| wave.get("items")).flat_map(|items| items.items()).collect()
 }
 
-/// The directory that paths begin in: the ledger's, or two levels above `docs/testing`.
+/// Returns the directory that paths begin in: the ledger's, or two levels above `docs/testing`.
 pub(crate) fn base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {
@@ -26,12 +26,12 @@ pub(crate) fn base(place: &str) -> &str {
     }
 }
 
-/// The scenario contract of an entry, from the root, in a ledger at `place`.
+/// Returns the scenario contract of an entry, from the root, in a ledger at `place`.
 pub(crate) fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
     joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
 
-/// A path of a ledger, from the root of the workspace.
+/// Returns a path of a ledger, from the root of the workspace.
 pub(crate) fn joined(base: &str, path: &str) -> Option<String> {
     paths::below_root(&if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") })
 }
@@ -59,7 +59,7 @@ impl<'f> Contracts<'f> {
         Contracts { base, files, read: HashMap::new() }
     }
 
-    /// The contract of an entry; nothing when it has no list of scenarios.
+    /// Returns the contract of an entry; `None` if it has no list of scenarios.
     pub(crate) fn of(&mut self, contracts: Option<&Spot<'_>>) -> Option<&mut Contract> {
         let path = joined(self.base, contracts?.get("scenario_file")?.text()?)?;
         let files = self.files;

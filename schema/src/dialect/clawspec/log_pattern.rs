@@ -19,7 +19,7 @@ pub(crate) struct LogPattern<'d> {
 }
 
 impl<'d> LogPattern<'d> {
-    /// The pattern of an assertion, if it has one.
+    /// Returns the pattern of an assertion, if it has one.
     pub(crate) fn of(assertion: &Spot<'d>) -> Option<LogPattern<'d>> {
         assertion.get("type").filter(|kind| kind.text() == Some("log_entry"))?;
         let spot = assertion.get("pattern")?;

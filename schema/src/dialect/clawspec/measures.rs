@@ -46,7 +46,7 @@ impl Metric {
         Metric::SubagentDelegationCount,
     ];
 
-    /// The key in a file of baselines.
+    /// Returns the key in a file of baselines.
     pub fn as_str(self) -> &'static str {
         match self {
             Metric::DurationMs => "duration_ms",
@@ -60,7 +60,7 @@ impl Metric {
         }
     }
 
-    /// How it is spread over the runs of a baseline.
+    /// Returns how it is spread over the runs of a baseline.
     pub fn of(self, metrics: &Metrics) -> Option<Distribution> {
         match self {
             Metric::DurationMs => metrics.duration_ms,
@@ -89,7 +89,7 @@ impl Metric {
         *place = Some(distribution);
     }
 
-    /// What must be observed so that it can be measured.
+    /// Returns what must be observed so that it can be measured.
     pub fn needs(self, scope: &Scope, context: &Context) -> Vec<Need> {
         let log = || own_log_needs(scope, context);
         match self {
@@ -103,7 +103,7 @@ impl Metric {
         }
     }
 
-    /// What the run took: as the evidence tells it, else its trace, else the gateway's log.
+    /// Returns what the run took: as the evidence tells it, else its trace, else the gateway log.
     pub fn measure(self, seen: &Seen<'_>) -> Result<Measured, Row> {
         let usage = seen.evidence.usage;
         let told = match self {
@@ -172,14 +172,14 @@ impl Metric {
     }
 }
 
-const NOT_ENDED: &str = "the run was not seen to end, so it may have taken more";
-const NO_DURATION: &str = "how long the run took was not observed: run again";
-const CUT: &str = "the trace has more spans than were kept, and the others could decide";
-const UNFINISHED: &str = "the trace was not seen to end, and what is missing could decide";
-const NO_TOKENS: &str = "the trace does not tell the tokens of every question to a model";
-const NO_PRICE: &str = "what some of the run costs is not known: give `model_pricing` in `clawspec.yaml`";
+const NOT_ENDED: &str = "the end of the run was not observed, so it may have taken longer";
+const NO_DURATION: &str = "the duration of the run was not observed: run again";
+const CUT: &str = "the trace has more spans than were kept, and the others could change the result";
+const UNFINISHED: &str = "the end of the trace was not observed, and the missing spans could change the result";
+const NO_TOKENS: &str = "the trace does not have the tokens of every model call";
+const NO_PRICE: &str = "the cost of part of the run is unknown: set `model_pricing` in `clawspec.yaml`";
 
-/// A number of things, far fewer than a double can count.
+/// Returns a number of things, far fewer than a double can count.
 fn count(number: u64) -> f64 {
     number as f64
 }
@@ -207,7 +207,7 @@ pub struct Measuring {
 }
 
 impl Measuring {
-    /// What a run took: each metric, or why it is not known.
+    /// Returns what a run took: each metric, or why it is not known.
     pub fn measure(&self, evidence: &Evidence) -> Vec<(Metric, Result<f64, String>)> {
         let seen = Seen { evidence, scope: &self.scope };
         let measure = |metric: Metric| match metric.measure(&seen) {

@@ -2,7 +2,8 @@
 
 use crate::{rules::placeholder::placeholder, shape::scalar};
 
-/// The lines of a negative scenario: the one thing that can be observed of a refusal is that a tool is not called.
+/// Returns the lines of a negative scenario: the one thing that can be observed of a refusal is that a tool is not
+/// called.
 pub(crate) fn lines(log_path: &str) -> [String; 9] {
     let (refused, tool) = (placeholder("a request that it must refuse"), placeholder("the tool that it must not call"));
     [

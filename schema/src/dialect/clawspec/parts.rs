@@ -10,7 +10,7 @@ pub(crate) enum Part<'s, 'd> {
     Key { mapping: &'s Spot<'d>, member: &'s Spot<'d>, key: NodeRef<'d> },
 }
 
-/// Visits every value and key from a node on, the values of some of its keys left out.
+/// Visits every value and key from a node on, the values of some of its keys omitted.
 pub(crate) fn each<'d>(spot: &Spot<'d>, without: &[&str], visit: &mut impl FnMut(Part<'_, 'd>)) {
     if spot.node.alias().is_some() {
         return;

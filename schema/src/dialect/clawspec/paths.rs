@@ -6,7 +6,7 @@ use crate::{
     template::trimmed_placeholders,
 };
 
-/// A path from the root. `None` where it holds templates or wildcards, or leads elsewhere.
+/// Returns a path from the root. `None` where it holds templates or wildcards, or leads elsewhere.
 pub(crate) fn below_root(path: &str) -> Option<String> {
     // The root may be named.
     let path = path.strip_prefix("{{repo_root}}/").unwrap_or(path);
@@ -24,7 +24,8 @@ pub(crate) fn is_placed(files: &dyn Files) -> bool {
     !files.place().is_empty()
 }
 
-/// The patterns by which ClawSpec finds contracts: those of the environment, else of the settings, else its own.
+/// Returns the patterns by which ClawSpec finds contracts: those of the environment, else of the settings, else its
+/// own.
 pub(crate) fn scenario_patterns(files: &dyn Files) -> Vec<String> {
     settings(files).scenario_patterns(files.scenario_patterns())
 }

@@ -27,8 +27,8 @@ use crate::words::{Defines, Name, Stages};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct PipelineContract {
-    /// Version of the format: the string `"1.0"`, in quotes.
+pub struct PipelineContract {
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Name, skill and trigger of the pipeline.
@@ -57,10 +57,10 @@ pub struct Pipeline {
     /// Slash command that starts the pipeline.
     #[schemars(extend("examples" = ["/send-newsletter"]))]
     pub trigger: Name,
-    /// Number of stages: the length of the list `stages`.
+    /// Number of stages, which is the length of the list `stages`.
     #[schemars(range(min = 1), extend("examples" = [1]))]
     pub stages: u64,
-    /// Expected duration of a run, for documentation only. To check it, write `elapsed <= 30m` under `pipeline_health`.
+    /// Expected duration, for documentation only. To check it, use `pipeline_health`: `elapsed <= 30m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["30m"]))]
     pub estimated_duration: Option<Name>,
@@ -95,7 +95,7 @@ pub struct Stage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct FinalAssertions {
+pub struct FinalAssertions {
     /// Assertions that are judged first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deterministic: Vec<Assertion>,
@@ -107,7 +107,7 @@ pub(crate) struct FinalAssertions {
 /// A condition on the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct HealthCheck {
+pub struct HealthCheck {
     /// Purpose of the condition.
     pub description: Name,
     /// The condition, one of three forms:
@@ -121,8 +121,8 @@ pub(crate) struct HealthCheck {
     pub check: Name,
 }
 
-/// The directory from which the handoff contracts of a pipeline count, relative to the root of the workspace: that of the
-/// skill, in whose `tests` the pipeline lies.
+/// Returns the directory from which the handoff contracts of a pipeline count, relative to the root of the workspace:
+/// that of the skill, in whose `tests` the pipeline is.
 pub fn handoff_base(place: &str) -> &str {
     let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
     match directory {

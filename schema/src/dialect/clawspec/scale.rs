@@ -12,7 +12,8 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The threshold of an assertion of a type, with its number, where that is above 0, and with the scale of its scores.
+    /// Returns the threshold of an assertion of a type, with its number, where that is above 0, and with the scale of
+    /// its scores.
     pub(crate) fn of_threshold<'d>(assertion: &Spot<'d>, name: &str) -> Option<(Spot<'d>, f64, Scale)> {
         let threshold = assertion.get("pass_threshold")?;
         let least = threshold.number().filter(|least| *least > 0.0)?;
@@ -25,8 +26,8 @@ impl Scale {
     }
 }
 
-/// The scale that an instruction names: `1-5`. Of several ranges it is the one behind a word of scoring, and a number of
-/// sentences is none.
+/// Returns the scale that an instruction names: `1-5`. Of several ranges it is the one behind a word of scoring, and a
+/// number of sentences is none.
 fn named(text: &str) -> Option<(f64, f64)> {
     const SCORING: [&str; 6] = ["score", "scale", "rate", "rating", "grade", "from"];
     let ranges = text.match_indices('-').filter_map(|(at, _)| {

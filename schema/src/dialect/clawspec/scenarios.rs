@@ -37,8 +37,8 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 /// ClawSpec reads YAML 1.1: `yes` is true, `1.0` is a number, and an unquoted date is a date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct ScenarioContract {
-    /// Version of the format: the string `"1.0"`, in quotes.
+pub struct ScenarioContract {
+    /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
     /// Skill or agent to test.
@@ -64,7 +64,7 @@ pub(crate) struct ScenarioContract {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Target {
-    /// Type of the target: a skill or an agent.
+    /// Type of the target, a skill or an agent.
     ///
     /// A skill is started through the gateway, an agent through the `openclaw` program.
     pub r#type: TargetType,
@@ -115,7 +115,7 @@ pub struct Defaults {
 /// A scenario: preconditions, an action, and assertions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct Scenario {
+pub struct Scenario {
     /// Name of the scenario, unique in the file. It cannot contain template variables.
     #[schemars(extend("examples" = ["newsletter-smoke"]))]
     #[schemars(extend("x-synonyms" = ["id"]))]
@@ -235,7 +235,7 @@ pub enum Compare {
 /// Number of runs of a scenario, and how many of them must pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct ScenarioConsistency {
+pub struct ScenarioConsistency {
     /// Number of runs.
     #[schemars(range(min = 1, max = 100), extend("examples" = [3]))]
     pub k: u32,
@@ -247,7 +247,7 @@ pub(crate) struct ScenarioConsistency {
 /// Number of runs that must pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ConsistencyMode {
+pub enum ConsistencyMode {
     /// One run must pass.
     PassAtK,
     /// Every run must pass.

@@ -29,7 +29,7 @@ pub(crate) struct NamedContract<'f> {
 pub(crate) enum Lead {
     /// It is no path below the root.
     Nowhere,
-    /// There is no file at this path.
+    /// There is not a file at this path.
     Missing(String),
     /// A file that cannot be read tells its own mistakes.
     Unread,
@@ -38,7 +38,7 @@ pub(crate) enum Lead {
 }
 
 impl<'f> NamedContract<'f> {
-    /// The contract of a stage, if it names one.
+    /// Returns the contract of a stage, if it names one.
     pub(crate) fn of(index: usize, stage: &'f ItemFacts, files: &dyn Files) -> Option<NamedContract<'f>> {
         let name = stage.handoff.as_ref().filter(|handoff| !handoff.name.is_empty() && paths::is_placed(files))?;
         Some(NamedContract { index, stage, name, lead: Lead::of(&name.name, files) })

@@ -18,7 +18,7 @@ pub struct Production {
     pub stage: String,
     /// The file, perhaps with wildcards and templates.
     pub path: String,
-    /// Whether the stage may be left out, because a person must agree first.
+    /// Whether the stage may be omitted, because a person must agree first.
     pub optional: bool,
     /// Where it is claimed.
     pub scope: Arc<Scope>,
@@ -38,7 +38,7 @@ impl Production {
         };
         let answer = seen.files("", &want)?;
         if answer.files.is_empty() && answer.cut {
-            return Err(Row::unknown("", format!("`{path}` matches more files than were looked at")));
+            return Err(Row::unknown("", format!("`{path}` matches more files than were observed")));
         }
         Ok((path, !answer.files.is_empty()))
     }
@@ -49,11 +49,11 @@ impl Production {
             return Ok(Row::pass(""));
         }
         if self.optional {
-            return Ok(Row::skip("", format!("`{}` waits for approval, and left no `{path}`", self.stage)));
+            return Ok(Row::skip("", format!("`{}` requires approval, and did not produce `{path}`", self.stage)));
         }
         let seen = Seen { evidence, scope: &self.scope };
-        let message = format!("stage `{}` left no `{path}`", self.stage);
-        let mut mismatch = mismatch(message, format!("{path} is there"), "nothing that matches");
+        let message = format!("stage `{}` did not produce `{path}`", self.stage);
+        let mut mismatch = mismatch(message, format!("{path} exists"), "no match");
         mismatch.help = seen.help_for_missing(&path);
         Ok(Row::fail("", mismatch))
     }
@@ -124,14 +124,14 @@ impl Check for StageHandoff {
         let claims = match &self.contract {
             Err(reason) => return self.alone(Row::broken("", reason.clone())),
             Ok(contract) if contract.claims.is_empty() => {
-                return self.alone(Row::unknown("", format!("`{}` claims nothing", self.path)));
+                return self.alone(Row::unknown("", format!("`{}` has no assertions", self.path)));
             }
             Ok(contract) => &contract.claims,
         };
         match self.production.as_ref().map(|production| production.happened(evidence)) {
             Some(Err(row)) => return self.alone(row),
             Some(Ok((path, false))) => {
-                let reason = format!("the stage left no `{path}`");
+                let reason = format!("the stage did not produce `{path}`");
                 return self.alone(Row::skip("", reason));
             }
             Some(Ok((_, true))) | None => {}
@@ -140,7 +140,7 @@ impl Check for StageHandoff {
             let verdicts = claim.check.check(evidence).into_iter();
             verdicts.map(|verdict| evidence.settled(claim.check.open(), verdict))
         });
-        // The places of the verdicts lie in the contract, which is another file.
+        // The places of the verdicts are in the contract, which is another file.
         verdicts.map(|verdict| Verdict { at: Pointer::root(), label: self.label(&verdict.label), ..verdict }).collect()
     }
 
@@ -210,7 +210,7 @@ impl Health {
             Some(Condition::HandoffsPassed) => self.handed_over(evidence),
             Some(Condition::Elapsed(most)) => {
                 let Some(took) = evidence.duration_ms else {
-                    return Err(Row::unknown("check", "how long the run took was not observed: run again"));
+                    return Err(Row::unknown("check", "the duration of the run was not observed: run again"));
                 };
                 let seconds = (took / 1000.0).floor();
                 if seconds <= most as f64 {
@@ -241,7 +241,7 @@ impl Health {
         let all = self.productions.len();
         let message = format!("stages without their file: {}", missing.join(", "));
         let actual = format!("{} of {all} stages", all - missing.len());
-        Ok(Row::fail("check", mismatch(message, format!("all {all} stages left their file"), actual)))
+        Ok(Row::fail("check", mismatch(message, format!("all {all} stages produced their file"), actual)))
     }
 
     fn handed_over(&self, evidence: &Evidence) -> Result<Row, Row> {
@@ -265,7 +265,7 @@ impl Health {
         if !open.is_empty() {
             return Err(Row::unknown(
                 "check",
-                format!("whether these handoffs are right is open: {}", open.join(", ")),
+                format!("the results of these handoffs are unknown: {}", open.join(", ")),
             ));
         }
         Ok(Row::pass("check"))
@@ -296,7 +296,7 @@ impl Check for Health {
 
     fn open(&self) -> Open {
         match Condition::parse(&self.written) {
-            // It goes on.
+            // It continues.
             Some(Condition::Elapsed(_)) => Open::Pass,
             Some(Condition::Produced | Condition::HandoffsPassed) | None => Open::Nothing,
         }

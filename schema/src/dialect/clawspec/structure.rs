@@ -44,7 +44,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant")
 }
 
-/// The checks of a `SKILL.md` that do not hold. `has_contract`: whether `tests/scenarios.yaml` is beside it.
+/// Returns the checks of a `SKILL.md` that do not hold. `has_contract`: whether `tests/scenarios.yaml` is beside it.
 pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     static FRONT: LazyLock<Regex> = LazyLock::new(|| regex(r"\A---\n((?s:.*?))\n---\n?"));
     static NAME: LazyLock<Regex> = LazyLock::new(|| regex("^[a-z0-9]+(?:-[a-z0-9]+)*$"));
@@ -113,7 +113,7 @@ pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     failures
 }
 
-/// The checks of a `SOUL.md` that do not hold.
+/// Returns the checks of a `SOUL.md` that do not hold.
 pub(crate) fn soul(text: &str) -> Vec<Failure> {
     static LIMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^- (I never|I do not|Never|Do not|Not authorized)"));
     let text = &text.replace("\r\n", "\n");
@@ -143,7 +143,7 @@ pub(crate) fn soul(text: &str) -> Vec<Failure> {
     failures
 }
 
-/// The text below a heading of any level, up to the next one.
+/// Returns the text below a heading of any level, up to the next one.
 fn section<'t>(text: &'t str, heading: &str) -> Option<&'t str> {
     let title = |line: &str| {
         let rest = line.trim_start_matches('#');

@@ -45,7 +45,7 @@ pub(crate) enum Found {
 }
 
 impl<'d> Target<'d> {
-    /// The target of a scenario contract.
+    /// Returns the target of a scenario contract.
     pub(crate) fn of_scenarios(root: &Spot<'d>, files: &dyn Files) -> Option<Target<'d>> {
         let target = root.get("target")?;
         let (path, kind) = (target.get("path")?, target.get("type").and_then(|kind| kind.text()));
@@ -72,19 +72,19 @@ impl<'d> Target<'d> {
 }
 
 impl<'d> Directory<'d> {
-    /// The skill of a pipeline.
+    /// Returns the skill of a pipeline.
     pub(crate) fn of_pipeline(root: &Spot<'d>, files: &dyn Files) -> Option<Directory<'d>> {
         let path = root.find(&["pipeline", "skill_path"]).filter(|_| is_placed(files))?;
         let wanted = path.text().and_then(below_root)?;
         Some(Directory { path, key: "pipeline.skill_path", wanted, definition: "SKILL.md", elsewhere: None })
     }
 
-    /// The path of the definition, from the root.
+    /// Returns the path of the definition, from the root.
     pub(crate) fn file(&self) -> String {
         format!("{}/{}", self.wanted, self.definition)
     }
 
-    /// What is there.
+    /// Returns what is there.
     pub(crate) fn found(&self, files: &dyn Files) -> Found {
         match files.kind(&self.wanted) {
             Some(FileKind::Directory) if files.kind(&self.file()).is_none() => Found::Undefined,
@@ -100,7 +100,7 @@ pub(crate) fn is_defined(directory: &str, files: &dyn Files) -> bool {
     ["SKILL.md", "SOUL.md"].iter().any(|name| files.kind(&format!("{directory}/{name}")) == Some(FileKind::File))
 }
 
-/// The fix that names the directory of the contract instead; the best one if a definition is there.
+/// Returns the fix that names the directory of the contract instead; the best one if a definition is there.
 pub(crate) fn change_to(path: &Spot<'_>, key: &str, here: &str, is_defined: bool) -> Option<Fix> {
     let edits = path.replaced(scalar(here))?;
     let title = format!("change `{key}` to `{here}`");

@@ -38,7 +38,8 @@ impl Filled {
         Ok(Filled { invoke, params: params.collect::<Result<_, NoValue>>()? })
     }
 
-    /// The body of the request that starts a skill or a pipeline. `session` is the key of its session; pipelines have none.
+    /// Returns the body of the request that starts a skill or a pipeline. `session` is the key of its session;
+    /// pipelines have none.
     pub fn body(&self, action: &TriggerAction, session: Option<&str>) -> Value {
         let invoke = self.invoke.trim();
         let is_command = invoke.starts_with('/') || action.kind == TriggerKind::Pipeline;
@@ -62,7 +63,7 @@ impl Filled {
         self.params.get("test_mode").is_none_or(is_true)
     }
 
-    /// The message for an agent. The error says what is missing.
+    /// Returns the message for an agent. The error says what is missing.
     pub fn message(&self) -> Result<String, String> {
         let invoke = self.invoke.trim();
         if invoke != "sessions_spawn" {
@@ -70,26 +71,24 @@ impl Filled {
         }
         match self.params.get("task") {
             Some(Value::String(task)) if !task.trim().is_empty() => Ok(task.clone()),
-            Some(_) | None => {
-                Err("`sessions_spawn` needs a text under `params.task`: what the agent is to do".to_owned())
-            }
+            Some(_) | None => Err("`sessions_spawn` needs `params.task`, the task of the agent".to_owned()),
         }
     }
 }
 
-/// The files that say what a target is, each with a digest of its content.
+/// Returns the files that say what a target is, each with a digest of its content.
 pub fn definition_of(target: &str, files: &dyn Files) -> Inputs {
     let Some(directory) = below_root(target).filter(|directory| !directory.is_empty()) else { return Inputs::new() };
     let paths = ["SKILL.md", "SOUL.md"].map(|name| format!("{directory}/{name}"));
     paths.into_iter().filter_map(|path| Some((path.clone(), files.digest(&path)?))).collect()
 }
 
-/// The key of the session that a scenario asks for: no other run has it.
+/// Returns the key of the session that a scenario asks for: no other run has it.
 pub fn session_key(target: &str, scenario: &str, run_id: &str) -> String {
     format!("hook:qa:{}:{}:{run_id}", slug(target), slug(scenario))
 }
 
-/// A text in lower-case letters, digits, and `-` between them.
+/// Returns a text in lower-case letters, digits, and `-` between them.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());

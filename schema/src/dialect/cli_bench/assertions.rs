@@ -75,7 +75,7 @@ macro_rules! assertions {
             /// The names of all assertions.
             pub const NAMES: &[&str] = &[$(stringify!($name),)+];
 
-            /// The claim, or when by mistake several are written here, all of them.
+            /// Returns the claim, or when by mistake several are written here, all of them.
             pub fn claims(&self, after: &After) -> Vec<Arc<dyn Check>> {
                 let mut claims: Vec<Arc<dyn Check>> = Vec::new();
                 $(claims.extend(self.$name.clone().map(|assertion| assertion.claim(after)));)+

@@ -97,7 +97,7 @@ pub struct Config {
     #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["./sandbox"]))]
     #[schemars(extend("x-other-names" = ["cwd", "working_directory"]))]
     pub workdir: Option<String>,
-    /// Whether results are uploaded to the CLIWatch dashboard. Has no effect in speclens, which uploads nothing.
+    /// Upload of results to the CLIWatch dashboard. Has no effect in speclens, which uploads nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "auto"))]
     pub upload: Option<Upload>,
@@ -280,15 +280,15 @@ impl JsonSchema for ModelId {
     }
 }
 
-/// How a model learns about the program.
+/// Help that a model gets about the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HelpMode {
-    /// The parts of the program's help that fit the task are put into the prompt, about 4,000 characters.
+    /// The prompt contains the parts of the program's help that fit the task, about 4,000 characters.
     Injected,
-    /// Only the name and the intent; the model is expected to ask for help itself, which takes one to three turns or more.
+    /// The prompt has only the name and the intent. Looking up help takes one to three turns or more.
     Discoverable,
-    /// Only the name and the intent, without a word about help.
+    /// The prompt has only the name and the intent, and does not mention help.
     #[default]
     None,
 }
@@ -297,7 +297,7 @@ impl HelpMode {
     /// Every mode.
     pub const ALL: [HelpMode; 3] = [HelpMode::Injected, HelpMode::Discoverable, HelpMode::None];
 
-    /// The word in the file.
+    /// Returns the word in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             HelpMode::Injected => "injected",
@@ -320,7 +320,7 @@ pub enum Upload {
     Never,
 }
 
-/// A task, or the files in whose place tasks stand.
+/// A task, or the files in whose place tasks are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskEntry {
     /// `file://` and a path or a pattern.

@@ -56,7 +56,7 @@ impl Gates {
         }
     }
 
-    /// The threshold of a model.
+    /// Returns the threshold of a model.
     fn limit(&self, model: &str) -> Option<&Limit> {
         self.models.iter().find(|(name, _)| name == model).map(|(_, limit)| limit).or(self.default.as_ref())
     }
@@ -98,7 +98,7 @@ impl Gates {
         }
     }
 
-    /// The least rate that meets a threshold.
+    /// Returns the least rate that meets a threshold.
     fn least(&self, limit: &Limit) -> f64 {
         (limit.value - self.tolerance).max(0.0)
     }
@@ -116,7 +116,7 @@ impl Gates {
             (Status::Pass, format!("{model}: pass rate {}% meets {wanted}", percent(actual)))
         } else if rate(count.passed + count.open, count.all()) >= least {
             let message = format!(
-                "{model}: pass rate {}% is below {wanted}, but {} without an answer could turn it",
+                "{model}: pass rate {}% is below {wanted}, but {} unknown results could change this",
                 percent(actual),
                 count.open
             );
@@ -137,7 +137,7 @@ impl Gates {
     }
 }
 
-/// The attempts of the model of a subject, in the order in which models appear.
+/// Returns the attempts of the model of a subject, in the order in which models appear.
 fn attempts_of<'m, 's>(subject: &'s Subject, models: &'m mut Vec<(&'s str, Attempts)>) -> &'m mut Attempts {
     let model = subject.model_id().unwrap_or_default();
     let index = models.iter().position(|(known, _)| *known == model).unwrap_or_else(|| {
@@ -147,7 +147,7 @@ fn attempts_of<'m, 's>(subject: &'s Subject, models: &'m mut Vec<(&'s str, Attem
     &mut models[index].1
 }
 
-/// The percentage of attempts.
+/// Returns the percentage of attempts.
 fn rate(count: usize, all: usize) -> f64 {
     share(count, all) * 100.0
 }
@@ -180,7 +180,7 @@ mod tests {
         document::Document,
     };
 
-    /// A model, as reports write it.
+    /// Returns a model, as reports write it.
     fn subject_of(text: &str) -> Subject {
         let with =
             |mode: &HelpMode| Some(Subject::model(text.strip_suffix(&format!(" ({})", mode.as_str()))?, Some(*mode)));

@@ -18,7 +18,7 @@ impl<'d> Limits<'d> {
         Some(Limits { default: thresholds.get("default"), models, thresholds })
     }
 
-    /// Each threshold that is a percentage.
+    /// Returns each threshold that is a percentage.
     pub(crate) fn all(&self) -> impl Iterator<Item = (f64, &Spot<'d>)> {
         let limits = self.default.iter().chain(self.models.iter().map(|(_, spot)| spot));
         limits.filter_map(|limit| Some((limit.number().filter(|value| (0.0..=100.0).contains(value))?, limit)))

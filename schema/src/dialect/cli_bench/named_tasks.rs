@@ -45,7 +45,7 @@ impl<'d, 'f> NamedTasks<'d, 'f> {
         Some(NamedTasks { spot, path, normal, target, far, files })
     }
 
-    /// What is in the files that are looked into.
+    /// Returns what is in the files that are looked into.
     pub(crate) fn readable(&self) -> impl Iterator<Item = Arc<FileFacts>> {
         let paths: &[String] = match &self.target {
             Target::Files(paths) if self.far.is_none() => paths,

@@ -151,8 +151,8 @@ pub enum Difficulty {
 }
 
 impl Difficulty {
-    /// The fewest turns that such a task is expected to take.
-    pub(crate) fn least_turns(self) -> u32 {
+    /// Returns the fewest turns that such a task is expected to take.
+    pub fn least_turns(self) -> u32 {
         match self {
             Difficulty::Easy => 1,
             Difficulty::Medium => 2,
@@ -160,7 +160,7 @@ impl Difficulty {
         }
     }
 
-    /// The difficulty with this word.
+    /// Returns the difficulty with this word.
     pub fn parse(word: &str) -> Option<Difficulty> {
         match word {
             "easy" => Some(Difficulty::Easy),

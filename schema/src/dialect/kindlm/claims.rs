@@ -48,7 +48,7 @@ struct SchemaContent {
 }
 
 impl SchemaFile {
-    /// A file with this content, or why it could not be read.
+    /// Returns a file with this content, or why it could not be read.
     pub(crate) fn new(path: &str, bytes: Result<Arc<[u8]>, String>) -> SchemaFile {
         static KNOWN: LazyLock<Memo<Arc<[u8]>, SchemaContent>> = LazyLock::new(Memo::new);
         let content = bytes.map(|bytes| {
@@ -61,7 +61,7 @@ impl SchemaFile {
         SchemaFile { path: path.to_owned(), content }
     }
 
-    /// The compiled schema, or why there is none. The original gives up the whole run for a file that it cannot
+    /// Returns the compiled schema, or why there is none. The original gives up the whole run for a file that it cannot
     /// read as JSON, and fails the claim for one that is no schema.
     fn schema(&self, row: &Row, code: FailureCode) -> Result<&UserSchema, Box<Verdict>> {
         let told = |reason: &str| format!("Schema compilation failed: {}: {reason}", self.path);
@@ -84,7 +84,7 @@ impl SchemaFile {
         }
     }
 
-    /// The rules that a value breaks, as places in the file.
+    /// Returns the rules that a value breaks, as places in the file.
     fn related(&self, found: &[SchemaMismatch]) -> Vec<Related> {
         let Ok(content) = &self.content else { return Vec::new() };
         let places = content.places.get_or_init(|| RulePlaces::of(&content.bytes));
@@ -95,18 +95,18 @@ impl SchemaFile {
         related.collect()
     }
 
-    /// The text of the file, as far as it is text.
+    /// Returns the text of the file, as far as it is text.
     fn text(&self) -> String {
         self.content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default()
     }
 }
 
 const NOT_RECORDED: &str = "the output was not recorded";
-const CUT: &str = "the output was cut off, and the missing part could decide";
+const CUT: &str = "the output was cut off, and the missing part could change the result";
 
 const MASKED: &str = "a secret is masked in the output, and the result depends on it";
 
-/// As many other places belong to one verdict.
+/// Maximum number of other places that belong to one verdict.
 const MAX_RELATED: usize = 20;
 
 /// The observed output is kept in a mismatch up to this many characters.
@@ -141,7 +141,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The text to search in. What follows on a cut is hidden: it may change what the end means.
+    /// Returns the text to search in. What follows on a cut is hidden: it may change what the end means.
     fn text(&self) -> Cow<'_, str> {
         match self {
             Seen::Whole(output) => Cow::Borrowed(&output.text),
@@ -150,7 +150,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Why something that was not found may be there all the same.
+    /// Returns why something that was not found may be there anyway.
     fn doubt(&self) -> Option<&'static str> {
         match self {
             Seen::Whole(_) => None,
@@ -160,7 +160,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Why something may be there all the same, or not, after a search in the text.
+    /// Returns why something may be there anyway, or not, after a search in the text.
     fn doubt_of(&self, found: Certainty) -> Option<&'static str> {
         match found {
             Certainty::Yes | Certainty::No => self.doubt(),
@@ -194,7 +194,7 @@ impl Row {
         self.answer(Some(code), Some(0.0), Outcome::Fail(mismatch))
     }
 
-    /// A failure that a missing part of the output could turn.
+    /// Returns a failure that a missing part of the output could turn.
     fn fail_unless(self, doubt: Option<&'static str>, code: FailureCode, mismatch: Mismatch) -> Verdict {
         match doubt {
             None => self.fail(code, mismatch),
@@ -202,7 +202,7 @@ impl Row {
         }
     }
 
-    /// A pass that a missing part of the output could turn.
+    /// Returns a pass that a missing part of the output could turn.
     fn pass_unless(self, doubt: Option<&'static str>) -> Verdict {
         match doubt {
             None => self.pass(),
@@ -219,7 +219,7 @@ impl Row {
     }
 }
 
-/// The verdict with the first few of these places. One that is not known has none.
+/// Returns the verdict with the first few of these places. One that is not known has none.
 fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = Related>) -> Verdict {
     if verdict.outcome.mismatch().is_some() {
         verdict.related.extend(related.into_iter().take(MAX_RELATED));
@@ -227,7 +227,7 @@ fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = Related>) -> V
     verdict
 }
 
-/// The output as a mismatch shows it.
+/// Returns the output as a mismatch shows it.
 fn actual(text: &str) -> String {
     shortened(text, ACTUAL_LENGTH)
 }

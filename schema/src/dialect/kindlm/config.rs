@@ -48,7 +48,7 @@ use super::{
     }
 ))]
 pub struct Config {
-    /// Version of the format: the number 1.
+    /// Format version, the number 1.
     #[schemars(extend("const" = 1), with = "u32")]
     #[schemars(extend("x-other-names" = ["version"]))]
     pub kindlm: u32,

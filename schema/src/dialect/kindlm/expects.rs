@@ -2,13 +2,13 @@
 
 use crate::spot::Spot;
 
-/// The `expect` of a test, and those of its turns.
+/// Returns the `expect` of a test, and those of its turns.
 pub(crate) fn expects<'d>(test: &Spot<'d>) -> Vec<Spot<'d>> {
     let turns = turns(test);
     test.get("expect").into_iter().chain(turns.iter().filter_map(|turn| turn.get("expect"))).collect()
 }
 
-/// The turns of a test.
+/// Returns the turns of a test.
 pub(crate) fn turns<'d>(test: &Spot<'d>) -> Vec<Spot<'d>> {
     test.get("conversation").map(|turns| turns.items()).unwrap_or_default()
 }
@@ -24,7 +24,7 @@ pub(crate) struct ToolCall<'d> {
     pub(crate) is_forbidden: bool,
 }
 
-/// The calls that an `expect` is about, as far as they name their tools.
+/// Returns the calls that an `expect` is about, as far as they name their tools.
 pub(crate) fn tool_calls<'d>(expect: &Spot<'d>) -> Vec<ToolCall<'d>> {
     let read = |call: Spot<'d>| {
         let tool = call.get("tool")?;

@@ -46,7 +46,7 @@ impl Default for Gates {
 }
 
 impl Gates {
-    /// Takes every limit that can be read. `pass_rate` takes the place of the default of `passRateMin`.
+    /// Takes every limit that can be read. `pass_rate` replaces the default of `passRateMin`.
     pub fn lower(gates: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
         let written = |name: &str| {
             let value = gates?.get(name)?.to_checked_value(1).ok().as_ref().and_then(Value::as_f64)?;
@@ -140,7 +140,7 @@ impl<'c> Facts<'c> {
         self.runs().flat_map(|run| run.verdicts.iter().copied())
     }
 
-    /// The runs of one case and one subject, for every such pair.
+    /// Returns the runs of one case and one subject, for every such pair.
     fn pairs(&self) -> Vec<Vec<&'c RunOutcome<'c>>> {
         let mut pairs: Vec<Vec<&RunOutcome<'_>>> = Vec::new();
         for case in self.cases {
@@ -188,7 +188,7 @@ impl<'c> Facts<'c> {
         outcome(name, limit, status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
     }
 
-    /// The scores of one kind, a mean for each label of each pair; and whether a row has no score.
+    /// Returns the scores of one kind, a mean for each label of each pair; and whether a row has no score.
     fn scores(&self, kind: &str) -> (Vec<f64>, bool) {
         let mut means = Vec::new();
         let mut open = false;
@@ -270,7 +270,7 @@ impl<'c> Facts<'c> {
         outcome("latencyMaxMs", limit, status, average, message)
     }
 
-    /// The share of single results of one category. A run that broke counts as one result without an answer.
+    /// Returns the share of single results of one category. A run that broke counts as one result without an answer.
     fn category(&self, name: &'static str, title: &str, word: &str, probabilistic: bool, limit: &Limit) -> GateOutcome {
         let mut count = Count::default();
         for run in self.runs() {
@@ -296,7 +296,7 @@ fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOut
     let (status, passed) = (reaches(count, limit.value), share(count.passed, count.all()));
     if status == Status::Unknown {
         let message = format!(
-            "{title} {} below minimum {}, but {} without an answer could turn it",
+            "{title} {} below minimum {}, but {} unknown results could change this",
             percent(passed),
             percent(limit.value),
             count.open
@@ -321,7 +321,7 @@ fn at_most(name: &'static str, title: &str, actual: f64, limit: &Limit, show: im
 }
 
 fn unknown(name: &'static str, title: &str, limit: &Limit, actual: f64) -> GateOutcome {
-    let message = format!("{title} is not known: not every run has an answer");
+    let message = format!("{title} is unknown: not every run has a result");
     outcome(name, limit, Status::Unknown, actual, message)
 }
 
@@ -333,7 +333,7 @@ fn percent(value: f64) -> String {
     format!("{}%", fixed(value * 100.0, 1))
 }
 
-/// A fixed number of decimals as JavaScript rounds them: a tie goes up.
+/// Returns a fixed number of decimals as JavaScript rounds them: a tie goes up.
 fn fixed(value: f64, decimals: usize) -> String {
     let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
     let scaled = value * scale;

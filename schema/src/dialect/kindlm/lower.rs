@@ -313,11 +313,11 @@ impl Lowering<'_> {
     /// Reads a schema file. Whether it holds a schema is seen when the claim is judged.
     fn schema_file(&mut self, path: &str) -> SchemaFile {
         let bytes = match inside(path) {
-            None => Err("the path leaves the suite's directory".to_owned()),
+            None => Err("the path leads out of the suite's directory".to_owned()),
             Some(inside) => match self.files.named(&inside) {
                 Lead::Found { kind: FileKind::File, .. } | Lead::Unread => self.files.read_named(&inside),
                 Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } | Lead::Nothing => {
-                    Err("there is no such file".to_owned())
+                    Err("no such file".to_owned())
                 }
             },
         };

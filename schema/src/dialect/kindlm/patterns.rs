@@ -12,7 +12,7 @@ pub(crate) struct Pattern<'d> {
     pub(crate) compiled: Result<EcmaPattern, PatternError>,
 }
 
-/// The patterns of an `expect`.
+/// Returns the patterns of an `expect`.
 pub(crate) fn of_expect<'d>(expect: &Spot<'d>) -> Vec<Pattern<'d>> {
     let Some(pii) = expect.find(&["guardrails", "pii"]) else { return Vec::new() };
     let deny = pii.get("denyPatterns").map(|list| list.items()).unwrap_or_default();

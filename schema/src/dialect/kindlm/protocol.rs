@@ -55,7 +55,8 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
     output
 }
 
-/// What masking hid beyond the inside of texts: both readings are compared while the text itself is still there.
+/// Returns what masking hid beyond the inside of texts: both readings are compared while the text itself is still
+/// there.
 pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
     let (before, masked) = (interpret(before), interpret(masked));
     let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()

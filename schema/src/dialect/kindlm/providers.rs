@@ -63,7 +63,7 @@ pub struct Providers {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct KeyProvider {
-    /// *Name* of the environment variable that holds the key, never the key itself.
+    /// Name of the environment variable that holds the key, never the key itself.
     ///
     /// KindLM refuses to start if the variable is empty, even if only command tests run.
     #[schemars(extend("examples" = ["OPENAI_API_KEY"]))]

@@ -52,7 +52,7 @@ pub(crate) enum Escape {
     Above,
 }
 
-/// The `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
+/// Returns the `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
 pub(crate) fn of_test<'d>(test: &Spot<'d>, files: &dyn Files) -> Vec<SchemaFile<'d>> {
     let Some(expect) = test.get("expect") else { return Vec::new() };
     let output = expect.find(&["output", "schemaFile"]).filter(|file| file.text() != Some(""));
@@ -87,7 +87,7 @@ fn state(path: &str, files: &dyn Files) -> State {
     }
 }
 
-/// The path without `.` and `..`, as text: links are not followed.
+/// Returns the path without `.` and `..`, as text: links are not followed.
 fn normalize(path: &str) -> Result<String, Escape> {
     let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\']) || drive {
@@ -105,7 +105,7 @@ fn normalize(path: &str) -> Result<String, Escape> {
     Ok(steps.join("/"))
 }
 
-/// The path of a file in the same directory whose name is like the one that is missing.
+/// Returns the path of a file in the same directory whose name is like the one that is missing.
 fn near(path: &str, normal: &str, files: &dyn Files) -> Option<String> {
     let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
     let names: Vec<String> =
@@ -114,7 +114,7 @@ fn near(path: &str, normal: &str, files: &dyn Files) -> Option<String> {
     Some(format!("{}{near}", path.strip_suffix(name).unwrap_or_default()))
 }
 
-/// What a schema file is. Many tests name the same file, so the last answers are kept.
+/// Returns what a schema file is. Many tests name the same file, so the last answers are kept.
 fn examined(content: &Arc<[u8]>) -> State {
     const KEPT: usize = 64;
     thread_local! {

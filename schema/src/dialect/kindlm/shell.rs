@@ -14,7 +14,7 @@ pub(crate) enum Quotes {
     Verbatim,
 }
 
-/// The quotes that are open at a byte of a command.
+/// Returns the quotes that are open at a byte of a command.
 pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
     let mut quotes = Quotes::None;
     let mut announced: VecDeque<HereDocument> = VecDeque::new();
@@ -71,7 +71,7 @@ struct HereDocument {
     indented: bool,
 }
 
-/// Reads the word behind `<<`. `None` for `<<<`.
+/// Reads the word after `<<`. `None` for `<<<`.
 fn here_document(rest: &str) -> Option<HereDocument> {
     let word = rest.strip_prefix("<<").filter(|word| !word.starts_with('<'))?;
     let (word, indented) = word.strip_prefix('-').map_or((word, false), |word| (word, true));

@@ -11,9 +11,8 @@ use crate::{
 pub(crate) const VARS: Filling = Filling {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
-    docs: "The author chooses the names, of ASCII letters, digits, `_` and `.`, without blanks between the braces; each \
-           has its value in `vars` of the test. A name without a value breaks the test. Names that begin with `env.` stay \
-           as they are.",
+    docs: "You choose the names: ASCII letters, digits, `_` and `.`, without spaces between the braces. `vars` of \
+        the test has their values. A name without a value breaks the test. Names that begin with `env.` are left unchanged.",
     allows_blanks: false,
     variables: &[],
 };

@@ -187,7 +187,7 @@ pub struct Turn {
     pub expect: Option<Expect>,
 }
 
-/// A key with nothing, or `null`, behind it is a value like any other.
+/// Returns a key with nothing, or `null`, after it is a value like any other.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -58,12 +58,12 @@ impl<'d> Tools<'d> {
         Tools { tools, first, unknown }
     }
 
-    /// The tool that answers the calls of a name.
+    /// Returns the tool that answers the calls of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool<'d>> {
         self.first.get(name).map(|number| &self.tools[*number])
     }
 
-    /// The tools whose name an earlier one has, with that one.
+    /// Returns the tools whose name an earlier one has, with that one.
     pub(crate) fn repeated(&self) -> impl Iterator<Item = (&Tool<'d>, &Tool<'d>)> {
         let numbered = self.tools.iter().enumerate();
         numbered.filter_map(|(number, tool)| {

@@ -24,12 +24,12 @@ impl Trace {
         value.and_then(|value| crate::dialect::lenient::lenient(&value)).unwrap_or_default()
     }
 
-    /// The port on which traces are received.
+    /// Returns the port on which traces are received.
     pub fn port(&self) -> u16 {
         self.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(Trace::PORT)
     }
 
-    /// How many milliseconds to wait for a trace.
+    /// Returns how many milliseconds to wait for a trace.
     pub fn timeout_ms(&self) -> u64 {
         self.timeout_ms.unwrap_or(Trace::TIMEOUT_MS)
     }
@@ -81,7 +81,7 @@ fn took_ms(exported: &Exported) -> Option<f64> {
     (ended >= began && began > 0).then(|| (ended - began) as f64 / 1_000_000.0)
 }
 
-/// The sum of the outermost spans.
+/// Returns the sum of the outermost spans.
 fn duration_ms(spans: &[&Exported]) -> Option<f64> {
     let known: HashSet<(&[u8], &[u8])> = spans.iter().map(|it| (&*it.span.trace_id, &*it.span.span_id)).collect();
     let is_outermost = |it: &&&Exported| !known.contains(&(&*it.span.trace_id, &*it.span.parent_span_id));
@@ -89,7 +89,7 @@ fn duration_ms(spans: &[&Exported]) -> Option<f64> {
     (!took.is_empty()).then(|| took.iter().sum())
 }
 
-/// What was said and called, as a command reports it.
+/// Returns what was said and called, as a command reports it.
 fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogEvent>>) -> String {
     let mut text = String::new();
     let mut calls: Vec<ToolUse> = Vec::new();
@@ -126,7 +126,7 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
     text
 }
 
-/// The tokens and the cost of all spans.
+/// Returns the tokens and the cost of all spans.
 fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
     let trace = assemble(spans.iter().copied());
     let told = |key: &Option<String>, known: fn(&crate::evidence::Tokens) -> u64| match key {

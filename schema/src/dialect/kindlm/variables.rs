@@ -1,6 +1,7 @@
 //! The variables of a test, and the placeholders of its command or its prompt that they fill.
 
 use std::{
+    cell::OnceCell,
     collections::{HashMap, HashSet},
     ops::Range,
 };
@@ -32,6 +33,8 @@ pub(crate) struct Command<'d> {
     pub(crate) missing: Vec<Missing>,
     /// The variables that the command does not use.
     pub(crate) idle: Vec<Idle>,
+    /// Where the placeholders are, once that is of interest.
+    places: OnceCell<HashMap<String, Range<usize>>>,
 }
 
 /// A placeholder of a command without a value.
@@ -105,15 +108,14 @@ impl<'d> Command<'d> {
         };
         let idle = vars.iter().enumerate().filter(|(_, (name, _))| is_idle(name));
         let idle = idle.map(|(number, (name, _))| Idle { number, reason: reason(name) }).collect();
-        Some(Command { spot, template, placeholders, vars, missing, idle })
+        Some(Command { spot, template, placeholders, vars, missing, idle, places: OnceCell::new() })
     }
 
     /// The bytes of a placeholder.
     pub(crate) fn range_of(&self, number: usize) -> Range<usize> {
-        match self.placeholders.get(number).filter(|_| number < MAX_PLACEHOLDERS) {
-            Some(placeholder) => self.spot.part(placeholder.text, 0),
-            None => self.spot.range(),
-        }
+        let places = self.places.get_or_init(|| self.spot.placeholder_places());
+        let place = self.placeholders.get(number).and_then(|placeholder| places.get(placeholder.text));
+        place.cloned().unwrap_or_else(|| self.spot.head_or_line())
     }
 
     /// The values by name: of a name that is there twice the first one.

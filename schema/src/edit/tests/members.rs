@@ -4,7 +4,7 @@ use super::*;
 use crate::document::Pointer;
 
 #[test]
-fn entry_comes_behind_another_one() {
+fn entry_comes_after_another_one() {
     let insert = |root: NodeRef<'_>| entries_behind(root, root.entry("a")?, &["x: 1".to_owned(), "y: 2".to_owned()]);
     check("a: 1 # one\nb: 2\n", insert, Some("a: 1 # one\nx: 1\ny: 2\nb: 2\n"));
     check("a:\n  - |\n    t\nb: 2\n", insert, Some("a:\n  - |\n    t\nx: 1\ny: 2\nb: 2\n"));
@@ -44,7 +44,7 @@ fn several_entries_come_in_place_of_one() {
 }
 
 #[test]
-fn item_comes_before_or_behind_the_others() {
+fn item_comes_before_or_after_the_others() {
     let front = |root: NodeRef<'_>| item_at_front(root.get("l")?, "a: 1");
     check("l:\n  - b: 2 # two\n", front, Some("l:\n  - a: 1\n  - b: 2 # two\n"));
     check("l:\n- b: 2\n", front, Some("l:\n- a: 1\n- b: 2\n"));

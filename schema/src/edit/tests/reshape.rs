@@ -43,7 +43,7 @@ fn list_with_one_item_becomes_a_mapping() {
 }
 
 #[test]
-fn entry_is_written_anew() {
+fn entry_is_written_again() {
     let replace = |root: NodeRef<'_>| {
         let entry = root.entry("s")?;
         let kept = entry.value.items().next()?.get("i")?;

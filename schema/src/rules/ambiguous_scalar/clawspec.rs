@@ -54,7 +54,7 @@ fn meaning(spot: &Spot<'_>) -> Option<String> {
         Some(Scalar::Int(value)) => Some(format!("the number {value}")),
         Some(Scalar::Float(value)) => Some(format!("the number {value}")),
         Some(Scalar::Timestamp) => Some("a date".to_owned()),
-        Some(Scalar::Text) => Some("text".to_owned()),
+        Some(Scalar::Text) => Some("a string".to_owned()),
         Some(Scalar::Null) | None => None,
     }
 }
@@ -68,7 +68,7 @@ impl Rule for Yaml11 {
         let spot = site.spot();
         let meaning = spot.as_ref().and_then(meaning).unwrap_or_default();
         let quoted = serde_json::Value::from(self.0.as_str()).to_string();
-        let help = format!("write `{quoted}` if you mean the text");
+        let help = format!("write `{quoted}` to make it a string");
         let edits = spot.and_then(|spot| spot.replaced(quoted));
         Words::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0))
             .fix(edits.map(|edits| Fix::suggestion(&help, edits)))

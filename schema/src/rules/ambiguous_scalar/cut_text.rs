@@ -58,7 +58,7 @@ impl Rule for CutText {
     fn words(&self, site: &Site<'_>) -> Words {
         let quoted = quoted(&String::from(site.root.document().text().byte_slice(self.whole.clone())));
         let fix = Fix::guess(format!("write `{quoted}`"), vec![Edit::new(self.whole.clone(), quoted)]);
-        Words::new(format!("`{}` is a comment and not part of the text", self.behind)).fix([fix])
+        Words::new(format!("`{}` is a comment, not part of the string", self.behind)).fix([fix])
     }
 }
 

@@ -1,4 +1,4 @@
-//! Words that begin with `!`: such a word is a tag, and no part of the text behind it.
+//! Words that begin with `!`: such a word is a tag, and no part of the text after it.
 
 use crate::{
     document::{Style, quoted},
@@ -44,9 +44,9 @@ impl Rule for Tag {
     fn words(&self, site: &Site<'_>) -> Words {
         let text = site.root.document().text();
         let whole = text.get_byte_slice(self.whole.clone()).map(String::from).unwrap_or_default();
-        let words = Words::new(format!("`{}` is a tag and not part of the text", self.tag));
+        let words = Words::new(format!("`{}` is a tag, not part of the string", self.tag));
         if whole.contains('\n') {
-            return words.help("put the text in quotes");
+            return words.help("put the string in quotes");
         }
         let quoted = quoted(&whole);
         let title = format!("write `{quoted}`");

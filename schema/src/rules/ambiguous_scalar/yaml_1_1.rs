@@ -89,7 +89,7 @@ impl Rule for Ambiguous {
         let quoted = serde_json::Value::from(text.as_str()).to_string();
         let help = format!("write `{quoted}`");
         let edits = site.node().and_then(edit::quote);
-        Words::new(format!("readers of YAML 1.1 do not read `{text}` as a string"))
+        Words::new(format!("YAML 1.1 does not read `{text}` as a string"))
             .fix(edits.map(|edits| Fix::safe(&help, edits)))
             .help(help)
     }

@@ -46,8 +46,8 @@ impl Rule for ReportName {
         let ReportName { written, directory } = self;
         let help = format!("change it to `{directory}`");
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(directory)));
-        Words::new(format!("`pipeline.name` is `{written}`, and its skill is in `{directory}`"))
-            .note("ClawSpec counts the reports of the directory and names them by `name`, so each run overwrites `r1`")
+        Words::new(format!("`pipeline.name` is `{written}`, but its skill is in `{directory}`"))
+            .note("ClawSpec numbers reports by directory but names them after `name`, so each run overwrites `r1`")
             .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }

@@ -160,7 +160,7 @@ impl Rule for RepeatedModel {
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("duplicate model `{}`", self.0))
-            .note("it runs once")
+            .note("it runs only once")
             .help("remove it")
             .fix(removed(site, true))
     }
@@ -172,7 +172,7 @@ impl Rule for RepeatedFile {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is named by an earlier item, too", self.0)).note("its tasks run once")
+        Words::new(format!("duplicate task file `{}`", self.0)).note("its tasks run only once")
     }
 }
 

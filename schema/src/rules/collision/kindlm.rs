@@ -42,7 +42,7 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A text that is in a list twice. Two are the same when `form` makes the same of them.
+/// Returns a text that is in a list twice. Two are the same when `form` makes the same of them.
 fn check_texts(
     list: &Spot<'_>,
     form: impl Fn(&str) -> String,
@@ -96,10 +96,10 @@ impl Rule for Collision {
             Collision::Call(name) => Words::new(format!("a call of `{name}` is expected twice"))
                 .note("one call satisfies both expectations"),
             Collision::Order { position, first, second } if first == second => {
-                Words::new(format!("`order: {position}` is expected of `{second}` twice")).help("remove one of the two")
+                Words::new(format!("`order: {position}` is used twice for `{second}`")).help("remove one of the two")
             }
             Collision::Order { position, first, second } => {
-                Words::new(format!("`order: {position}` is expected of `{first}` and of `{second}`"))
+                Words::new(format!("`order: {position}` is used for both `{first}` and `{second}`"))
                     .help("change one of the two")
             }
         }

@@ -1,4 +1,4 @@
-//! Answers, scores and runs of scripts that an earlier one takes the place of: the first that fits is played.
+//! Answers, scores and runs of scripts that an earlier one replaces: the first that fits is played.
 
 use serde_json::Value;
 
@@ -115,11 +115,11 @@ impl Rule for NeverPlayed {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            NeverPlayed::Asked { what, earlier, is_same } => Words::new(format!("this {what} is never given"))
+            NeverPlayed::Asked { what, earlier, is_same } => Words::new(format!("this {what} is never used"))
                 .note(match (earlier.as_str(), is_same) {
-                    ("", _) => format!("an earlier {what} is for every question"),
-                    (_, true) => format!("an earlier {what} is for the same text"),
-                    (earlier, false) => format!("an earlier {what} is for every question with `{earlier}`"),
+                    ("", _) => format!("an earlier {what} matches every question"),
+                    (_, true) => format!("an earlier {what} matches the same text"),
+                    (earlier, false) => format!("an earlier {what} matches every question that contains `{earlier}`"),
                 })
                 .help(if *is_same { "remove one of the two" } else { "move it before the other" }),
             NeverPlayed::Run => Words::new("this run is never played")

@@ -202,7 +202,7 @@ impl Rule for Measures {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let Measures { metric, low, high } = self;
-        Words::new(format!("`{low}` of `{metric}` is greater than `{high}`: these are no measures of the same runs"))
+        Words::new(format!("`{low}` of `{metric}` is greater than `{high}`, so they cannot come from the same runs"))
     }
 }
 
@@ -215,7 +215,7 @@ impl Rule for OtherAgent {
         let OtherAgent { stage, contract } = self;
         let help = format!("change it to `{contract}`");
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(contract)));
-        Words::new(format!("the agent of the stage is `{stage}`, and its contract hands over to `{contract}`"))
+        Words::new(format!("the agent of the stage is `{stage}`, but its contract hands over to `{contract}`"))
             .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }
@@ -227,7 +227,7 @@ impl Rule for OtherValue {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("another assertion expects `{}` of the same place", self.0))
+        Words::new(format!("another assertion expects `{}` in the same place", self.0))
     }
 }
 
@@ -237,7 +237,7 @@ impl Rule for Opposite {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("another assertion says the opposite of `{}`", self.0))
+        Words::new(format!("another assertion requires the opposite of `{}`", self.0))
     }
 }
 
@@ -247,6 +247,6 @@ impl Rule for NotAllowed {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` must be called, and is not one of the allowed tools", self.0))
+        Words::new(format!("`{}` must be called, but is not an allowed tool", self.0))
     }
 }

@@ -114,15 +114,15 @@ impl Rule for Contradiction {
                 Words::new("every output contains the empty string, so this always fails").help("remove it")
             }
             Contradiction::Text { wanted, forbidden } => {
-                Words::new(format!("the output must contain `{wanted}`, and must not contain `{forbidden}`"))
+                Words::new(format!("the output must contain `{wanted}`, but must not contain `{forbidden}`"))
             }
             Contradiction::Word { wanted, denied } => {
-                Words::new(format!("the output must contain `{wanted}`, and `deny` has `{denied}`"))
+                Words::new(format!("the output must contain `{wanted}`, but `deny` has `{denied}`"))
             }
             Contradiction::TooLong { wanted, most } => Words::new(format!(
                 "`{wanted}`, which the output must contain, is longer than `maxLength: {most}`"
             )),
-            Contradiction::Tool(name) => Words::new(format!("`{name}` must be called, and must not be called")),
+            Contradiction::Tool(name) => Words::new(format!("`{name}` both must and must not be called")),
         }
     }
 }

@@ -124,7 +124,7 @@ impl Rule for DuplicateItem {
     fn words(&self, _: &Site<'_>) -> Words {
         let DuplicateItem { owner, name } = self;
         Words::new(format!("duplicate {owner} name `{name}`"))
-            .note("only one of them is found by its name")
+            .note("only one of them can be found by name")
             .subject(Subject::Name(name.clone()))
     }
 }
@@ -136,7 +136,7 @@ impl Rule for DuplicateFact {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("duplicate name `{}`", self.0))
-            .help("give each fact a name of its own")
+            .help("give each fact a different name")
             .subject(Subject::Name(self.0.clone()))
     }
 }
@@ -152,7 +152,7 @@ impl Rule for SharedNames {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` has scenarios with the same names for the same target", self.0))
-            .note("ClawSpec gives their reports one name and counts them together")
+            .note("ClawSpec gives their reports the same name and counts them together")
             .help("rename the scenarios of one of the two files")
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
                     }
                     Some(Holder::File(file, first)) => {
                         let finding = taken(Holders::File(file.path.clone()));
-                        report.push(file.shown_beside(finding, first, "used here, too"));
+                        report.push(file.shown_beside(finding, first, "also used here"));
                     }
                     None => drop(seen.insert(&id.text, Holder::Task(id, index))),
                 }
@@ -83,7 +83,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
                                 continue;
                             }
                         };
-                        report.push(file.shown_beside(finding, own, "used here, too"));
+                        report.push(file.shown_beside(finding, own, "also used here"));
                     }
                     // Within one file it is reported where that file is checked.
                     seen.extend(own_ids.into_iter().map(|id| (id.text.as_str(), Holder::File(file, id))));
@@ -93,7 +93,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
     }
 }
 
-/// The finding of an id that is used before, at what leads to it here.
+/// Returns the finding of an id that is used before, at what leads to it here.
 fn taken(items: Items<'_>, index: usize, here: &Named, id: &str, holders: Holders) -> Finding {
     let (at, range) = items.place(index, here);
     Finding::new(DuplicateId { id: id.to_owned(), holders }, at, range)
@@ -115,9 +115,9 @@ impl Rule for DuplicateId {
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {
             Holders::Here => words,
-            Holders::File(path) => words.note(format!("`{path}` has it, too")),
-            Holders::FileAndHere(path) => words.note(format!("`{path}` and this file have it")),
-            Holders::Files(first, second) => words.note(format!("`{first}` and `{second}` have it")),
+            Holders::File(path) => words.note(format!("`{path}` also has it")),
+            Holders::FileAndHere(path) => words.note(format!("it is in both `{path}` and this file")),
+            Holders::Files(first, second) => words.note(format!("it is in both `{first}` and `{second}`")),
         }
     }
 }

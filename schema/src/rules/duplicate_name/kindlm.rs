@@ -90,7 +90,7 @@ impl Rule for DuplicateName {
             Kind::Model => Words::new(format!("duplicate model id `{name}`")),
             Kind::Test => Words::new(format!("duplicate test name `{name}`")),
             Kind::Turn => {
-                Words::new(format!("duplicate turn label `{name}`")).help("give each turn a label of its own")
+                Words::new(format!("duplicate turn label `{name}`")).help("give each turn a different label")
             }
             Kind::Tool => {
                 Words::new(format!("duplicate tool `{name}` in this test")).note("the first one answers every call")

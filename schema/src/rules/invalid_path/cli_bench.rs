@@ -20,7 +20,7 @@ const MISSING_TASKS: &str = "the suite runs without its tasks";
 const ELSEWHERE: &str = "it may not exist on other machines";
 
 /// Why the tasks of a file outside of the workspace are not checked.
-const UNREAD: &str = "the editor does not read it; `speclens check` and `speclens run` on the command line do";
+const UNREAD: &str = "editors do not read it; `speclens check` and `speclens run` do";
 
 /// A path of task files.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ impl Rule for TaskPath {
                 .note(ELSEWHERE)
                 .help("move the file into the directory of this file"),
             TaskPath::Absolute { path, relative } => {
-                let words = Words::new(format!("`{path}` is an absolute path")).note("it is valid on this machine only");
+                let words = Words::new(format!("`{path}` is an absolute path")).note("it is valid only on this machine");
                 let name = relative.as_ref().map(|relative| format!("{SCHEME}{relative}"));
                 match name.and_then(|name| Some((site.spot()?.replaced(scalar(&name))?, name))) {
                     Some((edits, name)) => words.mend(Some(Fix::safe(format!("change it to `{name}`"), edits))),
@@ -204,7 +204,7 @@ impl Rule for Script {
             Script::Unusable { path, reason } => Words::new(format!("`{path}` {reason}")),
             Script::Outside(path) => Words::new(format!("`{path}` is outside of the workspace"))
                 .note(ELSEWHERE)
-                .help("move the script beside this file"),
+                .help("move the script to the directory of this file"),
         }
     }
 }

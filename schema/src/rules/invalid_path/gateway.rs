@@ -24,7 +24,7 @@ impl Rule for Outside {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a path below the root of the workspace", self.0))
+        Words::new(format!("`{}` is not a path inside the workspace", self.0))
             .help("write a relative path without `..`")
     }
 }

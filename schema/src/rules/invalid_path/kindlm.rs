@@ -57,7 +57,7 @@ impl Rule for InvalidPath {
             Way::Out(Escape::Above) => Words::new(format!("`{path}` is outside of the directory of this file"))
                 .help("move the file into that directory"),
             Way::Link => Words::new(format!("`{path}` is a link to a file outside of the workspace"))
-                .note("the editor does not read it; `speclens check` and `speclens run` on the command line do"),
+                .note("editors do not read it; `speclens check` and `speclens run` do"),
         }
     }
 }

@@ -44,8 +44,8 @@ impl Rule for Refused {
             PatternErrorKind::Invalid => Words::new(format!("not a valid regular expression: {reason}"))
                 .note("ClawSpec aborts the scenario with an error"),
             PatternErrorKind::Untranslatable | PatternErrorKind::TooNew => {
-                Words::new(format!("this regular expression cannot be searched for: {reason}"))
-                    .note("the result of the assertion stays unknown")
+                Words::new(format!("unsupported regular expression: {reason}"))
+                    .note("the result of the assertion is unknown")
             }
         }
     }

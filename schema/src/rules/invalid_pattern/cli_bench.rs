@@ -56,7 +56,7 @@ pub(crate) fn check_masked(spot: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A pattern that matches a text literally.
+/// Returns a pattern that matches a text literally.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
@@ -109,7 +109,7 @@ impl Rule for NotSearched {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("speclens cannot search for this: {}", self.0))
+        Words::new(format!("unsupported regular expression: {}", self.0))
             .note("the result of the assertion is unknown")
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn check_patterns(patterns: &[Pattern<'_>], report: &mut Report) {
     }
 }
 
-/// Where in a pattern an error is. The place can be underlined where the pattern is written as it reads.
+/// Returns where in a pattern an error is. The place can be underlined where the pattern is written as it reads.
 fn place(pattern: &Pattern<'_>, error: &PatternError) -> Range<usize> {
     let whole = pattern.spot.part(pattern.text, 0);
     match pattern.text.get(error.at..) {
@@ -91,10 +91,10 @@ impl Rule for InvalidPattern {
                 .help("remove it"),
             InvalidPattern::Invalid(reason) => Words::new(format!("not a valid regular expression: {reason}")),
             InvalidPattern::Untranslatable(reason) => {
-                Words::new(format!("speclens cannot search for this: {reason}"))
+                Words::new(format!("unsupported regular expression: {reason}"))
                     .note("the result of the expectation is unknown")
             }
-            InvalidPattern::Nested => Words::new("KindLM rejects this pattern for its nested quantifiers")
+            InvalidPattern::Nested => Words::new("KindLM rejects patterns with nested quantifiers")
                 .note("the expectation fails")
                 .help("use one quantifier only"),
             InvalidPattern::NameFilter(reason) => Words::new(format!("not a valid regular expression: {reason}"))

@@ -174,12 +174,12 @@ impl Rule for Setting {
             Setting::Webhook => Words::new("`gateway_webhook_endpoint` does not begin with `/`")
                 .note("ClawSpec appends it to `gateway_base_url`")
                 .help("begin it with `/`"),
-            Setting::OtherBraces => Words::new("only `{date}` is filled in here"),
+            Setting::OtherBraces => Words::new("only `{date}` is expanded here"),
             Setting::Template => {
-                Words::new("templates are not filled in here").help("write `{date}`, in single braces")
+                Words::new("template variables are not expanded here").help("write `{date}`, in single braces")
             }
-            Setting::Variable => Words::new("variables are not filled in here")
-                .note("ClawSpec sends this text as the token")
+            Setting::Variable => Words::new("variables are not expanded here")
+                .note("ClawSpec sends this string as the token")
                 .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`"),
         }
     }

@@ -111,7 +111,7 @@ impl Rule for VariableName {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a valid name of an environment variable", self.0))
+        Words::new(format!("`{}` is not a valid environment variable name", self.0))
     }
 }
 
@@ -129,7 +129,7 @@ impl Rule for MaskedName {
         let bare = name.trim().trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
         let bare = bare.split('=').next().unwrap_or_default();
         let words =
-            Words::new(format!("`{name}` is not a valid name of an environment variable")).note("no value is masked");
+            Words::new(format!("`{name}` is not a valid environment variable name")).note("no value is masked");
         if !is_plain(bare) {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }

@@ -29,7 +29,7 @@ impl Rule for NoSlash {
         let skill = site.spot().filter(|_| !text.contains(char::is_whitespace));
         let edits = skill.and_then(|skill| skill.replaced(scalar(&format!("/{text}"))));
         Words::new(format!("`{text}` is not a slash command"))
-            .note("the webhook is asked for a command such as `/daily-brief`")
+            .note("the webhook expects a command such as `/daily-brief`")
             .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }

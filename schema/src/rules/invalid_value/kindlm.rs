@@ -78,7 +78,7 @@ impl Rule for InvalidValue {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            InvalidValue::Nul => Words::new("a command cannot hold the character NUL").help("remove it"),
+            InvalidValue::Nul => Words::new("a command cannot contain the character NUL").help("remove it"),
             InvalidValue::Parameters { reason } => {
                 Words::new(format!("`parameters` is not a valid JSON Schema: {reason}"))
                     .note("the provider rejects the request")
@@ -88,7 +88,7 @@ impl Rule for InvalidValue {
                 let is_plain = !bare.is_empty() && bare.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
                 let help = format!("write the name alone, `{bare}`");
                 let edits = site.spot().filter(|_| is_plain).and_then(|spot| spot.replaced(scalar(bare)));
-                Words::new(format!("`{written}` is not a valid name of an environment variable"))
+                Words::new(format!("`{written}` is not a valid environment variable name"))
                     .fix(edits.map(|edits| Fix::safe(&help, edits)))
                     .help(help)
             }

@@ -85,14 +85,14 @@ impl Rule for NotATask {
         }
         let is_task_file = self.file == SpecFile::CLI_BENCH_TASKS;
         let (message, help) = if is_task_file && text.starts_with(SCHEME) {
-            ("a task file cannot name other files".to_owned(), "move the item to the main file".to_owned())
+            ("a task file cannot include other files".to_owned(), "move the item to the main file".to_owned())
         } else if is_task_file {
             (format!("expected a task, found the string `{text}`"), "begin the task with `id: …`".to_owned())
         } else if text == SCHEME {
             (format!("`{SCHEME}` needs a path"), format!("add a path, such as `{SCHEME}tasks/*.yaml`"))
         } else {
             let message = format!("expected a task or a file, found the string `{text}`");
-            (message, format!("write a file as `{SCHEME}…`"))
+            (message, format!("write the path as `{SCHEME}…`"))
         };
         let fix = with_scheme(site.root, text).filter(|_| !is_task_file);
         Words { message, ..words }.help(help).mend(fix)

@@ -115,7 +115,7 @@ impl Rule for NoContract {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let NoContract { key, covers } = self;
-        Words::new(format!("an orchestrator has no `{key}`"))
-            .note(format!("no contract covers its {covers}, and `clawspec coverage` counts no gap for that"))
+        Words::new(format!("the orchestrator is missing `{key}`"))
+            .note(format!("no contract covers its {covers}, but `clawspec coverage` does not report this gap"))
     }
 }

@@ -30,6 +30,6 @@ impl Rule for SaysNothing {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("missing `say`").help("add `say`, or `fail` for a request that breaks")
+        Words::new("missing `say`").help("add `say`, or `fail` to simulate an error")
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
         return;
     }
     let Directory { path, key, wanted, definition, .. } = target;
-    // The author moved the directory, or copied the contract: it lies where its target is.
+    // The author moved the directory, or copied the contract: it is where its target is.
     let here = target_of(files.place()).filter(|here| here != wanted && is_defined(here, files)).map(str::to_owned);
     let near = match found {
         Found::Nothing => nearest(wanted, FileKind::Directory, files),
@@ -181,7 +181,7 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
     }
 }
 
-/// The path in the same directory that is nearest to one that does not exist.
+/// Returns the path in the same directory that is nearest to one that does not exist.
 fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
     let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
     let entries = files.list(directory);
@@ -196,7 +196,7 @@ impl Missing {
     }
 }
 
-/// The fix that writes another path.
+/// Returns the fix that writes another path.
 fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
     let edits = site.spot()?.replaced(scalar(path))?;
     Some(Fix::guess(format!("change it to `{path}`"), edits))
@@ -240,17 +240,17 @@ impl Rule for NoTarget {
         let words = match found {
             Found::NoDirectory => {
                 return Words::new(format!("`{wanted}` is not a directory"))
-                    .help(format!("name the directory that holds `{definition}`"));
+                    .help(format!("name the directory that contains `{definition}`"));
             }
             Found::Target | Found::Undefined => Words::new(format!("`{wanted}` has no `{definition}`")),
-            Found::Nothing => Words::new(format!("`{key}` does not exist: `{wanted}`")),
+            Found::Nothing => Words::new(format!("`{wanted}` in `{key}` does not exist")),
         };
         let spot = site.spot();
         let to_here = here.as_deref().and_then(|here| change_to(spot.as_ref()?, key, here, true));
         let is_said = |fix: &Fix| to_here.as_ref().is_some_and(|known| known.edits == fix.edits);
         let to_near = near.as_deref().and_then(|near| instead(site, near)).filter(|fix| !is_said(fix));
         let to_near = to_near.map(|fix| Fix { preferred: here.is_none(), ..fix });
-        words.note("ClawSpec runs nothing of this target").fix(to_here).fix(to_near).fix(creation.clone())
+        words.note("ClawSpec does not run this target").fix(to_here).fix(to_near).fix(creation.clone())
     }
 }
 
@@ -285,7 +285,7 @@ impl Rule for TakenLiterally {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is taken literally", self.0))
-            .help("name one file, without templates and wildcards")
+            .help("name one file, without template variables or wildcards")
     }
 }
 

@@ -188,7 +188,7 @@ impl Rule for NotADirectory {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a directory", self.0)).help("name a directory, whose content is copied")
+        Words::new(format!("`{}` is not a directory", self.0)).help("name a directory to copy")
     }
 }
 
@@ -208,7 +208,7 @@ impl Rule for MissingScript {
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` does not exist", self.path)).note(format!("`{}` plays that file", self.id));
+        let words = Words::new(format!("`{}` does not exist", self.path)).note(format!("`{}` refers to that file", self.id));
         let words = match &self.near {
             Some(near) => {
                 let help = format!("change it to `{near}`");

@@ -19,7 +19,7 @@ struct OnlyInHandoffs {
     placeholder: String,
 }
 
-/// Looks at every text below a node, the values of some keys left out.
+/// Looks at every text below a node, the values of some keys omitted.
 pub(crate) fn check(file: SpecFile, spot: &Spot<'_>, without: &[&str], report: &mut Report) {
     if spot.node.alias().is_some() {
         return;

@@ -137,11 +137,11 @@ impl Rule for MissingVariable {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            MissingVariable::Idle(text) => Words::new(format!("`{text}` is not filled in here"))
+            MissingVariable::Idle(text) => Words::new(format!("`{text}` is not expanded here"))
                 .note(format!("it has a value only in {PLACES}")),
             MissingVariable::Unknown { text, is_misspelt } => {
-                let words = Words::new(format!("`{text}` is not filled in"))
-                    .note("`{{workdir}}` is the only placeholder of cli-bench");
+                let words = Words::new(format!("`{text}` is not expanded"))
+                    .note("`{{workdir}}` is the only template variable of cli-bench");
                 if !is_misspelt {
                     return words;
                 }
@@ -150,7 +150,7 @@ impl Rule for MissingVariable {
             }
             MissingVariable::Spaced => {
                 let help = "write it without spaces, `{{workdir}}`";
-                Words::new("`{{ workdir }}` is not filled in")
+                Words::new("`{{ workdir }}` is not expanded")
                     .fix(replaced(site, SPACED).map(|edits| Fix::safe(help, edits)))
                     .help(help)
             }

@@ -215,7 +215,7 @@ impl Rule for Unfilled {
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let literal = |written: &str| Words::new(format!("`{written}` is not filled in"));
+        let literal = |written: &str| Words::new(format!("`{written}` is not expanded"));
         match self {
             Unfilled::InCommand { name, near } => {
                 let text = placeholder(name);
@@ -230,7 +230,7 @@ impl Rule for Unfilled {
                 words.fix(addition(site, name))
             }
             Unfilled::OfPrompt { name, prompt, near, may_add } => {
-                let words = Words::new(format!("`{}` of the prompt `{prompt}` has no value", placeholder(name)));
+                let words = Words::new(format!("`{}` in the prompt `{prompt}` has no value", placeholder(name)));
                 let words = match near {
                     Some(near) => {
                         let help = format!("rename `{}` to `{name}`", near.name);
@@ -242,10 +242,10 @@ impl Rule for Unfilled {
                 words.fix(may_add.then(|| addition(site, name)).flatten())
             }
             Unfilled::Environment { placeholder, variable } => {
-                literal(placeholder).help(format!("write `${variable}`, which the shell fills in"))
+                literal(placeholder).help(format!("write `${variable}`, which the shell expands"))
             }
             Unfilled::Reserved { placeholder } => {
-                literal(placeholder).help("give the variable another name, and a value in `vars`")
+                literal(placeholder).help("rename the variable, and add it to `vars`")
             }
             Unfilled::Spaced { written, name } => {
                 let help = format!("write it without spaces, `{}`", placeholder(name));
@@ -253,12 +253,12 @@ impl Rule for Unfilled {
                 literal(written).fix(edit.map(|edit| Fix::safe(&help, edit))).help(help)
             }
             Unfilled::Workflow { expression } => {
-                Words::new(format!("`{expression}` is filled in by GitHub workflows only"))
+                Words::new(format!("`{expression}` is expanded only in GitHub workflows"))
                     .note("the shell rejects it as a bad substitution")
                     .help("set an environment variable in the workflow, and write `$NAME` here")
             }
             Unfilled::InExpect { placeholder } => {
-                literal(placeholder).note("variables have no value in `expect`").help("write the value itself")
+                literal(placeholder).note("variables are not expanded in `expect`").help("write the value itself")
             }
             Unfilled::InBody { placeholder: written, near } => {
                 let words = Words::new(format!("`{written}` has no value in the body of a request"))

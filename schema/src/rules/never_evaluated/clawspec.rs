@@ -31,7 +31,7 @@ impl Rule for Undefined {
         let root = Spot::root(site.root);
         let assertion = site.at.parent().and_then(|at| root.at(&at));
         Words::new(format!("`{}` cannot be evaluated", self.0))
-            .note("ClawSpec accepts the type and aborts the scenario: nothing defines what it checks")
+            .note("ClawSpec accepts the type but aborts the scenario, because nothing defines what it checks")
             .help("remove it")
             .fix(assertion.and_then(|assertion| comment(&root, &assertion)))
     }

@@ -52,7 +52,7 @@ impl Rule for NeverEvaluated {
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
-            NeverEvaluated::OfReply(key) => Words::new(format!("`{key}` is not judged for a single reply"))
+            NeverEvaluated::OfReply(key) => Words::new(format!("`{key}` is not evaluated for a single reply"))
                 .help("move it to the `expect` of the test"),
             NeverEvaluated::Embedding => Words::new("`method: embedding` needs the provider `openai`")
                 .help("add `openai` to `providers`, or choose another `method`"),

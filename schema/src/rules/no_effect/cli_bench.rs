@@ -23,8 +23,8 @@ impl Rule for NoHelpModes {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("an empty list of `help_modes` is the same as none")
-            .note("a model gets the name of the program and the intent")
+        Words::new("an empty list of `help_modes` has no effect")
+            .note("a model gets only the name of the program and the intent")
             .help("remove the key")
     }
 }

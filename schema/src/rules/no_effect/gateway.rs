@@ -30,6 +30,6 @@ impl Rule for SecondAnswer {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this answer is never given").note("a run is answered once").help("remove one of the two")
+        Words::new("this answer is never used").note("a run has only one answer").help("remove one of the two")
     }
 }

@@ -20,13 +20,13 @@ const MAX_RESPONSES: usize = 256;
 
 /// Sections that KindLM reads and never uses, with the reason.
 const UNREAD: [(&str, &str, &str); 7] = [
-    ("suite", "tags", "only the tags of tests choose what runs"),
-    ("compliance", "enabled", "only the option `--compliance` of KindLM writes the report"),
-    ("compliance", "outputDir", "KindLM prints the report, and writes no file"),
+    ("suite", "tags", "only the tags of tests select what runs"),
+    ("compliance", "enabled", "KindLM writes the report only with its option `--compliance`"),
+    ("compliance", "outputDir", "KindLM prints the report and does not write a file"),
     ("upload", "enabled", "a run uploads nothing"),
     ("upload", "apiUrl", "a run uploads nothing"),
-    ("trace", "port", "the option `--port` of KindLM, or its default, always wins"),
-    ("trace", "timeoutMs", "the option `--timeout` of KindLM, or its default, always wins"),
+    ("trace", "port", "KindLM always uses its option `--port` or the default"),
+    ("trace", "timeoutMs", "KindLM always uses its option `--timeout` or the default"),
 ];
 
 /// Providers that send no seed.
@@ -156,13 +156,13 @@ impl Rule for NoEffect {
                 Words::new(format!("`{field}` has no effect on a test that runs a command"))
                     .note(format!("it needs `{needs}`"))
             }
-            NoEffect::UserOfTurn => Words::new("`user` is never sent").help("write it into the prompt"),
+            NoEffect::UserOfTurn => Words::new("`user` is never sent").help("add it to the prompt"),
             NoEffect::Response => {
-                Words::new("this response is never given").note("an earlier one matches every such call")
+                Words::new("this response is never used").note("an earlier one matches every such call")
             }
             NoEffect::NameOfEnvironment(name) => Words::new(format!("`{name}` is never used"))
-                .note("KindLM fills in no name that begins with `env.`"),
-            NoEffect::Unnameable(name) => Words::new(format!("no placeholder can name `{name}`"))
+                .note("KindLM does not expand names that begin with `env.`"),
+            NoEffect::Unnameable(name) => Words::new(format!("`{name}` cannot be used as a template variable"))
                 .help("use only ASCII letters, digits, `_` and `.`"),
             NoEffect::Unread { key, reason } => Words::new(format!("`{key}` has no effect")).note(reason),
             NoEffect::Seed { provider } => Words::new(format!("`seed` has no effect on `{provider}`"))

@@ -10,7 +10,7 @@ use crate::{
 /// Something in a script without an effect.
 #[derive(Debug)]
 enum NoEffect {
-    /// A turn behind one that ends the task, or breaks it.
+    /// A turn after one that ends the task, or breaks it.
     NeverPlayed { breaks: bool },
     /// A turn without anything to say or do.
     EmptyTurn,
@@ -107,15 +107,15 @@ impl Rule for NoEffect {
                 Words::new("this turn is never played").note(format!("an earlier turn {ends} the task"))
             }
             NoEffect::EmptyTurn => Words::new("this turn does nothing")
-                .note("the model says nothing, which ends the task")
+                .note("the model sends an empty reply, which ends the task")
                 .help("add `say` or `run`, or remove the turn"),
             NoEffect::ExpectWithoutRun => Words::new("`expect` has no effect in a turn that runs nothing")
                 .help("move it to the turn that runs the command"),
             NoEffect::BesideCall(key) => Words::new(format!("`{key}` has no effect in a turn with a `call`"))
-                .note("only the result of the call is looked at")
+                .note("only the result of the call is checked")
                 .help("use `output_contains`"),
-            NoEffect::BesideFail(key) => Words::new(format!("`{key}` has no effect beside `fail`"))
-                .note("the request breaks before it is answered")
+            NoEffect::BesideFail(key) => Words::new(format!("`{key}` has no effect with `fail`"))
+                .note("the request fails before it is answered")
                 .help("remove one of the two"),
         }
     }

@@ -42,7 +42,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 /// Looks at a task.
 pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
     check_blank(task, Blank { key: "id", wanted: "name the task" }, report);
-    check_blank(task, Blank { key: "intent", wanted: "say what the model must achieve" }, report);
+    check_blank(task, Blank { key: "intent", wanted: "describe what the model must achieve" }, report);
 }
 
 fn check_blank(owner: &Spot<'_>, rule: Blank, report: &mut Report) {

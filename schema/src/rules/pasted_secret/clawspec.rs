@@ -25,8 +25,8 @@ impl Rule for Token {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`gateway_auth_token` holds a secret")
-            .note("anyone who reads the file has it")
+        Words::new("`gateway_auth_token` contains a secret")
+            .note("anyone who can read the file has it")
             .help("remove the key, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`")
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn check_pattern(pattern: &LogPattern<'_>, report: &mut Report) {
     }
 }
 
-/// A word in round brackets in a pattern that has no other sign.
+/// Returns a word in round brackets in a pattern that has no other sign.
 fn literal_brackets(written: &str) -> Option<&str> {
     let (before, rest) = written.split_once('(')?;
     let (group, behind) = rest.split_once(')')?;
@@ -59,7 +59,7 @@ fn literal_brackets(written: &str) -> Option<&str> {
     (before.ends_with(' ') && !group.is_empty() && plain(before) && plain(group) && plain(behind)).then_some(group)
 }
 
-/// The name of a file whose point is not escaped.
+/// Returns the name of a file whose point is not escaped.
 fn file_name(written: &str) -> Option<&str> {
     const ENDINGS: [&str; 10] = ["md", "yaml", "yml", "json", "txt", "html", "log", "csv", "pdf", "py"];
     written.split([' ', '/', '"']).find(|word| {
@@ -98,7 +98,7 @@ impl Trap {
         Some(Trap::Question(word.to_owned()))
     }
 
-    /// The part that is to be escaped, and how; nothing where the whole has to be written in another way.
+    /// Returns the part that is to be escaped, and how; `None` if the whole has to be written in another way.
     fn meant(&self) -> Option<(String, String)> {
         match self {
             Trap::Class(class) => Some((format!("[{class}]"), format!("\\[{class}\\]"))),
@@ -110,7 +110,7 @@ impl Trap {
     }
 }
 
-/// A text in single quotes, in which a backslash is a backslash.
+/// Returns a text in single quotes, in which a backslash is a backslash.
 fn single_quoted(text: &str) -> Option<String> {
     (!text.contains(char::is_control)).then(|| format!("'{}'", text.replace('\'', "''")))
 }
@@ -142,13 +142,13 @@ impl Rule for Misread {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = match &self.trap {
-            Trap::Class(class) => Words::new(format!("`[{class}]` matches one of these characters")),
+            Trap::Class(class) => Words::new(format!("`[{class}]` matches only one of these characters")),
             Trap::Slashes => Words::new("the slashes are part of the pattern")
-                .help("write the expression alone, and `(?i)` before it to ignore case"),
-            Trap::Dollar => Words::new("`$` matches the end of the text, and nothing can follow it")
+                .help("remove the slashes; to ignore case, write `(?i)` before the expression"),
+            Trap::Dollar => Words::new("`$` matches the end of the text, so nothing can follow it")
                 .help("escape it, `\\$`"),
             Trap::Group(group) => {
-                Words::new(format!("`({group})` is a group, which matches without the parentheses"))
+                Words::new(format!("`({group})` is a group, which does not match the parentheses"))
             }
             Trap::FileName(_) => Words::new("`.` matches any character"),
             Trap::Question(_) => Words::new("`?` makes the character before it optional"),

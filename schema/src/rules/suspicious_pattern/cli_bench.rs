@@ -28,7 +28,7 @@ struct Dot {
     dot: usize,
 }
 
-/// An option behind a space, which another option may separate from its command. The text from the space on.
+/// An option after a space, which another option may separate from its command. The text from the space on.
 #[derive(Debug)]
 struct FixedOptions(String);
 
@@ -97,7 +97,7 @@ fn fixed_options(pattern: &WrittenPattern<'_>) -> Option<Finding> {
     Some(Finding::new(FixedOptions(option), pattern.spot.at.clone(), range))
 }
 
-/// The bytes of a part of a pattern that begins at a byte of its text.
+/// Returns the bytes of a part of a pattern that begins at a byte of its text.
 fn part(pattern: &WrittenPattern<'_>, part: &str, at: usize) -> Range<usize> {
     pattern.spot.part(part, pattern.text[..at].matches(part).count())
 }
@@ -172,7 +172,7 @@ impl Rule for FixedOptions {
         let space = site.range.start..site.range.start + 1;
         let spot = site.spot().filter(|_| site.range.len() == self.0.len());
         let fix = spot.and_then(|spot| Some(Fix::guess(help, spot.with_part(&space, " ", ".*")?)));
-        Words::new("this pattern does not match options in another order").help(help).fix(fix)
+        Words::new("this pattern does not match options in a different order").help(help).fix(fix)
     }
 }
 

@@ -117,7 +117,7 @@ impl Rule for FinalBreak {
         let help = format!("use `{}`", if self.is_folded { ">-" } else { "|-" });
         let edit = site.spot().and_then(|spot| header(&spot));
         Words::new(format!("{name} ends with a line break"))
-            .note("the line break at the end of a block text is part of the value")
+            .note("the final line break of a block scalar is part of the value")
             .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
             .help(help)
     }
@@ -132,7 +132,7 @@ impl Rule for ForeignLetter {
         let ForeignLetter { written, name, meant } = self;
         let help = format!("replace it with {meant}");
         let edits = site.spot().filter(|_| *written == '\u{a0}').and_then(|spot| spaced(&spot));
-        Words::new(format!("{name} (U+{:04X}) in a value that is compared", u32::from(*written)))
+        Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written)))
             .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }

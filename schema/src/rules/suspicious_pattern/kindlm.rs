@@ -28,6 +28,6 @@ impl Rule for MatchesEmpty {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches the empty string")
-            .note("KindLM finds it in every output, speclens only where it matches more than that")
+            .note("KindLM finds a match in every output; speclens ignores empty matches")
     }
 }

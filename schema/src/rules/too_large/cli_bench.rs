@@ -23,6 +23,6 @@ impl Rule for BroadPattern {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` matches in too many directories", self.0)).help("name the directory")
+        Words::new(format!("`{}` searches too many directories", self.0)).help("name the directory")
     }
 }

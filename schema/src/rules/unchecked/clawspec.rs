@@ -197,7 +197,7 @@ impl Rule for BesideState {
     fn words(&self, site: &Site<'_>) -> Words {
         let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
         let edits = assertion.and_then(|assertion| assertion.without(&assertion.get("path")?));
-        Words::new("the file in `path` is not checked beside `state_path`")
+        Words::new("the file in `path` is not checked if `state_path` is set")
             .help("keep one of the two")
             .fix(edits.map(|edits| Fix::suggestion("remove `path`", edits)))
     }
@@ -211,9 +211,9 @@ impl Rule for Underived {
     fn words(&self, _: &Site<'_>) -> Words {
         let (message, help) = match &self.what {
             What::Delegation { caller, callee } => {
-                (format!("nothing checks that `{caller}` delegates to `{callee}`"), "add a `delegation_occurred`")
+                (format!("nothing checks that `{caller}` delegates to `{callee}`"), "add a `delegation_occurred` assertion")
             }
-            What::Artifact(path) => (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists`"),
+            What::Artifact(path) => (format!("nothing checks that `{path}` is produced"), "add an `artifact_exists` assertion"),
             What::Sections { names, is_listed } => {
                 let message = match names.as_slice() {
                     [name] => format!("nothing checks the section `{name}`"),
@@ -222,17 +222,17 @@ impl Rule for Underived {
                 let help = match (is_listed, names.len()) {
                     (true, 1) => "add it to `sections`",
                     (true, _) => "add them to `sections`",
-                    (false, _) => "add an `artifact_contains`",
+                    (false, _) => "add an `artifact_contains` assertion",
                 };
                 (message, help)
             }
             What::Tool(name) => (
                 format!("nothing checks that `{name}` is not called"),
-                "add a `tool_not_called` to `post_delegation`",
+                "add a `tool_not_called` assertion to `post_delegation`",
             ),
         };
         Words::new(message)
-            .note("ClawSpec derives no check from the rest of a contract that has `assertions`")
+            .note("ClawSpec derives no checks from a contract that has `assertions`")
             .help(help)
             .fix(self.edits.clone().map(|edits| Fix::guess(help, edits)))
     }

@@ -26,6 +26,6 @@ impl Rule for NoThreshold {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`thresholds` gives no model a threshold").help("add `default`, or name models in `models`")
+        Words::new("`thresholds` does not set a threshold").help("add `default`, or list models under `models`")
     }
 }

@@ -23,7 +23,7 @@ enum Unchecked {
     Fields { method: String },
     /// A test of no model.
     NoModels,
-    /// A reply behind the last one.
+    /// A reply after the last one.
     Reply { most: f64 },
     /// A format in a JSON Schema that is not known.
     Format { format: String, path: String },
@@ -83,20 +83,20 @@ impl Rule for Unchecked {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             Unchecked::BesideForbidden { key, tool } => {
-                Words::new(format!("`{key}` is not checked beside `shouldNotCall: true`"))
+                Words::new(format!("`{key}` is not checked with `shouldNotCall: true`"))
                     .note(format!("every call of `{tool}` fails the expectation"))
                     .help("remove it")
             }
             Unchecked::Fields { method } => Words::new(format!("`fields` are not compared with `method: {method}`"))
                 .help("use `method: field-diff`, or remove `fields`"),
-            Unchecked::NoModels => Words::new("an empty list of `models`, so the test never runs")
-                .help("remove `models` to ask all models, or name some"),
+            Unchecked::NoModels => Words::new("`models` is empty, so the test never runs")
+                .help("remove `models` to use all models, or list some"),
             Unchecked::Reply { most } => Words::new("this reply is never checked")
                 .note(format!("the conversation ends after reply {most}"))
                 .help("raise `maxTurns`, or remove the reply"),
             Unchecked::Format { format, path } => {
                 Words::new(format!("`format: {format}` in `{path}` is not checked"))
-                    .note("neither KindLM nor speclens knows the format")
+                    .note("neither KindLM nor speclens supports this format")
                     .help("use `pattern` instead")
             }
         }

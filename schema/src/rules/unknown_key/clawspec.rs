@@ -127,7 +127,7 @@ impl Rule for SecondKind {
     fn words(&self, site: &Site<'_>) -> Words {
         let message = "a contract has exactly one of `target`, `handoff` and `pipeline`".to_owned();
         let words = Words { message, fixes: Vec::new(), ..self.rule.words(site) };
-        words.help(format!("move `{}` to a file of its own", self.key))
+        words.help(format!("move `{}` to a separate file", self.key))
     }
 }
 

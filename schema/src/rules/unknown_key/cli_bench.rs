@@ -21,7 +21,7 @@ const ASSERT: &str = "assert";
 const TASK: [&str; 3] = ["id", "intent", ASSERT];
 
 /// What happens because of an unknown key in an assertion.
-const UNCHECKED: &str = "cli-bench ignores the key, so it checks nothing";
+const UNCHECKED: &str = "cli-bench ignores unknown keys, so nothing is checked";
 
 /// The way to check what no assertion does.
 const BY_COMMAND: &str = "use `verify` with a command that checks it";
@@ -242,7 +242,7 @@ impl Rule for OutsideOfTasks {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = self.0.words(site);
-        Words { note: Some("cli-bench checks the `assert` of tasks only".to_owned()), ..words }
+        Words { note: Some("cli-bench checks only the `assert` of tasks".to_owned()), ..words }
             .help("move it into each task")
     }
 }
@@ -272,7 +272,7 @@ impl Rule for Negated {
             }
             Denied::ErrorOutput => words("no negative assertion about standard error").help(BY_COMMAND),
             Denied::Output => words("no negative assertion about the output").help(BY_COMMAND),
-            Denied::Other => words("no such negative assertion").help(BY_COMMAND),
+            Denied::Other => words("no negative form of this assertion").help(BY_COMMAND),
         }
     }
 }

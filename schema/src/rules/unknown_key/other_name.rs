@@ -69,7 +69,7 @@ impl OtherName {
         OtherName::of(context, at, key).is_some()
     }
 
-    /// What is said of the key. `words` is what is said of it without that.
+    /// Returns what is said of the key. `words` is what is said of it without that.
     pub(super) fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
         let mut words = match &self.meant {
             Meant::Advice { help, may_go } => {

@@ -95,7 +95,7 @@ impl Rule for UnknownAgent {
         let help = format!("change it to `{}`", self.near);
         let edits = site.spot().and_then(|spot| spot.replaced(scalar(&self.near)));
         Words::new(format!("unknown agent `{}`", self.name))
-            .note("no directory of this workspace with a `SOUL.md` has this name")
+            .note("no directory with a `SOUL.md` in this workspace has this name")
             .fix(edits.map(|edits| Fix::guess(&help, edits)))
             .help(help)
     }
@@ -112,7 +112,7 @@ impl Rule for UnknownScenario {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(format!("unknown scenario `{}`", self.name))
-            .note("the contract beside this file has no scenario of this name");
+            .note("the contract next to this file has no scenario with this name");
         match &self.near {
             Some(near) => words.help(format!("rename it to `{near}`")),
             None => words,

@@ -35,7 +35,7 @@ impl Rule for NoRun {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.agent;
-        let words = Words::new(format!("the agent `{name}` has no run")).note("what it is given is not done");
+        let words = Words::new(format!("the agent `{name}` has no run")).note("its tasks are never performed");
         let Some(near) = &self.near else { return words.help(format!("add a run with `when: {{ agent: {name} }}`")) };
         let edits = site.spot().and_then(|agent| agent.replaced(scalar(near)));
         words.fix(edits.map(|edits| Fix::guess(rename_title(near), edits))).help(rename_title(near))

@@ -131,7 +131,7 @@ impl Rule for Unused {
                 // The others need no key.
                 match name.as_str() {
                     "ollama" | "http" | "mcp" => words,
-                    _ => words.note("KindLM demands its key all the same"),
+                    _ => words.note("KindLM still requires its key"),
                 }
             }
         }

@@ -98,7 +98,7 @@ impl Rule for NotInSchema {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
-            .note("they are in its documentation or its runner, and not in its schema")
+            .note("its documentation or its runner has them, but its schema does not")
     }
 }
 
@@ -119,7 +119,7 @@ impl Rule for NotFound {
         };
         Words::new("no scenario pattern matches this file")
             .note(match self.is_written {
-                true => "a run of the workspace leaves it out",
+                true => "a run of the workspace skips it",
                 false => "`clawspec run` never finds it",
             })
             .help(match &self.free {
@@ -148,7 +148,7 @@ impl Rule for Defaults {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new("ClawSpec ignores `defaults`").note(
-            "speclens waits up to `timeout` seconds for the end of a run, and looks every `poll_interval` seconds",
+            "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
         );
         match self.0.help() {
             Some(help) => words.help(help),

@@ -49,13 +49,13 @@ impl Rule for UpstreamDiffers {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             UpstreamDiffers::HelpModes => Words::new("later versions of cli-bench have no key `help_modes`")
-                .note("they give a model the name of the program and the intent"),
+                .note("they give a model only the name of the program and the intent"),
             UpstreamDiffers::TaskKey(key) => {
-                Words::naming("the documentation of cli-bench has no such key for a task:", *key)
+                Words::naming("not documented for tasks of cli-bench:", *key)
                     .note("cli-bench may ignore it")
             }
             UpstreamDiffers::ScriptedModel(id) => Words::new(format!("cli-bench has no scripted models: `{id}`"))
-                .note("it takes the id for that of a model on the network"),
+                .note("it treats the id as a model on the network"),
         }
     }
 }

@@ -121,11 +121,11 @@ impl Rule for Difference {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             Difference::DisabledSearch => Words::new("KindLM searches for personal data despite `enabled: false`")
-                .note("speclens does not search then"),
+                .note("speclens does not search"),
             Difference::ArgumentsSchema => Words::new("KindLM fails every `argsSchema` with an internal error")
                 .note("speclens checks the arguments"),
             Difference::Draft { path, draft } => {
-                Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}")).note("it knows draft-07 only")
+                Words::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}")).note("it supports only draft-07")
             }
             Difference::SchemaOfTurn => Words::new("KindLM does not read `schemaFile` for a single reply")
                 .note("it checks only that the reply is JSON"),
@@ -143,7 +143,7 @@ impl Rule for Difference {
             .help("write some of the values out"),
             Difference::MissingSections(names) => {
                 Words::new(format!("KindLM rejects a file without {}", listed(names.iter().copied())))
-                    .note("no test here needs them")
+                    .note("no test in this file needs them")
             }
         }
     }

@@ -104,8 +104,8 @@ impl Rule for FromBefore {
         let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
         let edits = assertion
             .and_then(|assertion| assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())]));
-        Words::new(format!("`{}` may be there from before", self.0))
-            .note("an earlier scenario expects the same file, and its file satisfies this assertion")
+        Words::new(format!("`{}` may already exist", self.0))
+            .note("an earlier scenario expects the same file, which satisfies this assertion")
             .help("add `updated_after: \"{{run_started_at}}\"`")
             .fix(edits.map(|edits| Fix::guess("add `updated_after`", edits)))
     }
@@ -131,7 +131,7 @@ impl Rule for NoLimit {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`regression` has no limit to compare with").help("add `max_duration_drift`, or another limit")
+        Words::new("`regression` has no limit, so nothing is compared").help("add `max_duration_drift`, or another limit")
     }
 }
 
@@ -141,8 +141,8 @@ impl Rule for NoPatterns {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("an empty list of `scenario_patterns`")
-            .note("ClawSpec finds no scenario then")
+        Words::new("`scenario_patterns` is empty")
+            .note("ClawSpec finds no scenarios")
             .help("add a pattern, or remove the key to use the default")
     }
 }

@@ -126,12 +126,12 @@ impl Rule for Vacuous {
                 Words::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
             }
             Vacuous::LeastZero => Words::new("a count is never below 0, so this assertion always passes")
-                .help("write 1 or more, or add `max`"),
+                .help("write at least 1, or add `max`"),
             Vacuous::Succeeding => Words::new("this command always succeeds").help("run a command that can fail"),
             Vacuous::SucceedingAfterwards => Words::new("the command after `||` always succeeds")
-                .help("remove the `||` and what follows"),
-            Vacuous::Idle => Words::new("a model that does nothing passes all these assertions")
-                .help("add what must happen"),
+                .help("remove `||` and everything after it"),
+            Vacuous::Idle => Words::new("a model that does nothing passes all of these assertions")
+                .help("add an assertion about what must happen"),
         }
     }
 }

@@ -282,7 +282,7 @@ impl Rule for Vacuous {
                 Words::new("`guardrails` asserts nothing").help("add `pii: {}` or `keywords`")
             }
             Vacuous::Empty(Part::Keywords) => {
-                Words::new("`keywords` asserts nothing").help("add a word to `deny` or `allow`")
+                Words::new("`keywords` asserts nothing").help("add a phrase to `deny` or `allow`")
             }
             Vacuous::Empty(Part::Baseline) => Words::new("`baseline` asserts nothing without `drift`"),
             Vacuous::AnyArguments => {
@@ -297,14 +297,14 @@ impl Rule for Vacuous {
                 .help("remove `denyPatterns` to search for the built-in patterns"),
             Vacuous::AnyDrift => Words::new("no drift exceeds `maxScore: 1`"),
             Vacuous::NoFields => Words::new("`field-diff` compares nothing without `fields`")
-                .help("name the fields to compare in `fields`"),
+                .help("list the fields to compare in `fields`"),
             Vacuous::Boundless(name) => Words::new(format!("no value exceeds `{name}: .inf`")),
             Vacuous::ToolNotGiven(name) => {
-                Words::new(format!("the model is not given `{name}`, so it cannot call it"))
+                Words::new(format!("the model does not have the tool `{name}`, so it cannot call it"))
                     .help(format!("add `{name}` to `tools`"))
             }
             Vacuous::WithinTimeout { most, timeout } => Words::new(format!("no command exceeds `maxMs: {most}`"))
-                .note(format!("`defaults.timeoutMs` ends it after {timeout} ms")),
+                .note(format!("`defaults.timeoutMs` stops it after {timeout} ms")),
             Vacuous::Gate { gate, limit } => Words::new(format!("every run passes the gate `{gate}: {limit}`")),
             Vacuous::IdleGate { gate, lacking } => {
                 Words::new(format!("the gate `{gate}` cannot fail")).note(match lacking {

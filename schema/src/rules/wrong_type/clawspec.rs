@@ -175,7 +175,7 @@ impl Rule for SentDate {
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
-        unquoted("a date without quotes cannot be sent", &self.0, site)
+        unquoted("an unquoted date cannot be sent", &self.0, site)
     }
 }
 
@@ -185,7 +185,7 @@ impl Rule for ComparedTime {
     }
 
     fn words(&self, site: &Site<'_>) -> Words {
-        unquoted("expected a string, found a time without quotes", &self.0, site)
+        unquoted("expected a string, found an unquoted time", &self.0, site)
     }
 }
 
@@ -206,6 +206,6 @@ impl Rule for TaskNotText {
     }
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("what is sent to an agent must be text: put it in quotes")
+        Words::new("expected a string to send to the agent").help("put it in quotes")
     }
 }

@@ -13,10 +13,10 @@ use crate::{
 /// A space that YAML takes for a letter.
 const NO_BREAK_SPACE: char = '\u{a0}';
 
-/// A key without a space behind its colon. It says why the value has another type, and why the key is missing.
+/// A key without a space after its colon. It says why the value has another type, and why the key is missing.
 #[derive(Debug)]
 struct Glued {
-    /// Whether a no-break space is behind the colon.
+    /// Whether a no-break space is after the colon.
     is_no_break: bool,
     /// Whether a string may be there as well, so that it may be meant as one.
     is_text: bool,
@@ -62,7 +62,7 @@ fn walk<'d>(
         NodeShape::Mapping => {
             for entry in node.entries().filter(|entry| !entry.is_merge()) {
                 let key = entry.key.key_text();
-                // Between braces a key stands alone.
+                // Between braces a key is alone.
                 if entry.value.is_null() && entry.value.own_range().is_empty() && key_of(&key).is_some() {
                     visit(at, at.key(&key), entry.key);
                 } else {
@@ -74,7 +74,7 @@ fn walk<'d>(
     }
 }
 
-/// The word before the first colon of a line, with what follows the colon.
+/// Returns the word before the first colon of a line, with what follows the colon.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once(':')?;
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
@@ -110,9 +110,9 @@ impl Rule for Glued {
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (what, note, help) = if self.is_no_break {
-            ("no-break", "a no-break space is a letter for YAML, so", "replace the no-break space with a space")
+            ("no-break", "YAML treats a no-break space as a letter, so", "replace the no-break space with a space")
         } else {
-            ("missing", "without a space behind it,", "put a space behind the colon")
+            ("missing", "without a space after it,", "put a space after the colon")
         };
         let is_known = |key: &str| self.keys.contains(&key);
         // Between braces it is a key, and elsewhere a value.
@@ -121,7 +121,7 @@ impl Rule for Glued {
         let node = site.node().filter(is_key).or_else(|| key().filter(is_key));
         let edits = node.filter(|node| !node.resolved().is_through_alias()).and_then(|node| separated(node, &is_known));
         let fix = if self.is_text { Fix::guess } else { Fix::safe };
-        Words::new(format!("{what} space behind the colon"))
+        Words::new(format!("{what} space after the colon"))
             .subject(Subject::GluedKey)
             .note(format!("{note} the colon is part of the string"))
             .fix(edits.map(|edits| fix(help.to_owned(), edits)))

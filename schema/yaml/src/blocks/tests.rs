@@ -27,7 +27,7 @@ fn cuts_entries_and_items() {
 }
 
 #[test]
-fn dashes_may_stand_in_the_first_column() {
+fn dashes_may_be_in_the_first_column() {
     check(
         "---\ntests:\n- a\n- b\nc: d",
         &[

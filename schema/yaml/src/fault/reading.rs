@@ -1,4 +1,4 @@
-//! A value that cannot be read as it stands: what was meant, and how it is written.
+//! A value that cannot be read as written: what was meant, and how it is written.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::FaultKind;
 use crate::layout::trimmed;
 
-/// A value that cannot be read, understood all the same.
+/// A value that cannot be read, understood anyway.
 pub(super) struct Reading {
     /// What is to blame, in bytes of the value.
     pub(super) mark: Range<usize>,
@@ -66,7 +66,7 @@ impl Reading {
         }
     }
 
-    /// An item on the line of its key, or of another dash.
+    /// Returns an item on the line of its key, or of another dash.
     fn of_item(value: &str) -> Option<Reading> {
         let item = value.strip_prefix('-')?.trim();
         let is_plain = !item.is_empty() && !item.contains([',', '[', ']', '{', '}', '#', '"', '\'']);
@@ -81,7 +81,7 @@ impl Reading {
         })
     }
 
-    /// A collection in brackets or braces, in which texts lack their quotes, or have the wrong ones.
+    /// Returns a collection in brackets or braces, in which texts lack their quotes, or have the wrong ones.
     fn of_flow(value: &str) -> Option<Reading> {
         let mut rewritten = String::new();
         let mut first: Option<Reading> = None;
@@ -149,7 +149,7 @@ impl Reading {
         Some(Reading { rewritten, extent: value.len(), ..first? })
     }
 
-    /// A text without quotes within a value.
+    /// Returns a text without quotes within a value.
     fn unquoted(value: &str, text: Range<usize>, kind: FaultKind, is_template: bool) -> (Range<usize>, Reading) {
         let rewritten = quoted(&value[text.clone()]);
         let mark = 0..text.len();
@@ -248,7 +248,7 @@ impl Reading {
     }
 }
 
-/// Whether words in brackets are a key with its colon, which lacks the space behind it.
+/// Whether words in brackets are a key with its colon, which lacks the space after it.
 fn is_key_of_flow(words: &str) -> bool {
     let is_name = |name: &str| {
         name.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -257,7 +257,7 @@ fn is_key_of_flow(words: &str) -> bool {
     words.trim_start().strip_suffix(':').is_some_and(is_name)
 }
 
-/// Where a text in quotes ends, behind the closing one.
+/// Where a text in quotes ends, after the closing one.
 fn end_of_quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut is_escaped = false;
@@ -280,7 +280,7 @@ fn end_of_item(value: &str, at: usize) -> usize {
     }
 }
 
-/// How long an escape is, without its backslash; none where YAML has no such escape.
+/// Returns how long an escape is, without its backslash; `None` if YAML has no such escape.
 fn escape_length(rest: &str) -> Option<usize> {
     let first = rest.chars().next()?;
     let digits = match first {
@@ -298,7 +298,7 @@ fn escape_length(rest: &str) -> Option<usize> {
     fits.then_some(1 + digits)
 }
 
-/// A text in the quotes that need the least within.
+/// Returns a text in the quotes that need the least within.
 pub fn quoted(text: &str) -> String {
     let plain = |text: &str| !text.chars().any(char::is_control);
     if text.contains(['"', '\\']) && plain(text) {

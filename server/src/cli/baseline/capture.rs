@@ -140,8 +140,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(exit_code(&captured, &result))
 }
 
-/// The suite with each scenario so many times, and what it takes observed. What compares with the stored baseline is left
-/// out: it is about to be another one.
+/// Returns the suite with each scenario so many times, and what it takes observed. What compares with the stored
+/// baseline is omitted: it is about to be another one.
 fn repeated(suite: &Suite, runs: usize, measuring: &Arc<Measuring>) -> Suite {
     let case = |case: &Arc<Case>| {
         let mut case = Case::clone(case);
@@ -193,7 +193,7 @@ impl Captured {
     }
 }
 
-/// Why a run did not pass.
+/// Returns why a run did not pass.
 fn why(run: &RunResult) -> String {
     let absent = run.absence.as_ref().map(|absence| absence.message.clone());
     let failed = || {

@@ -111,7 +111,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     })
 }
 
-/// The limits that a scenario writes; none where it writes none.
+/// Returns the limits that a scenario writes; none where it writes none.
 fn regression_of(case: &Case, loaded: &Loaded) -> Regression {
     let node = loaded.report.source.document.find(&case.at);
     let written = node.and_then(|node| node.get("regression")?.to_value().ok());

@@ -47,7 +47,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The recordings, and their sum. Where not `everything` could be read, that there are none is not known.
+/// Returns the recordings, and their sum. Where not `everything` could be read, that there are none is not known.
 fn human(shelves: &[Shelf], everything: bool) -> String {
     let mut text = lines(shelves, |_, _| true);
     let items =

@@ -86,7 +86,7 @@ impl Args {
     }
 }
 
-/// What the limits do not permit. They hold for all that is in the directory.
+/// Returns what the limits do not permit. They hold for all that is in the directory.
 fn beyond_limits(shelf: &Shelf) -> BTreeSet<usize> {
     let standing = |at: usize| match shelf.items.get(&at).map(|item| item.state) {
         Some(State::Gone | State::Damaged) => Standing::Useless,

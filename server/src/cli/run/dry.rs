@@ -54,7 +54,7 @@ impl<'s> Chosen<'s> {
     }
 }
 
-/// Every chosen test, with what it would do. Models and help modes that are named take the place of those of the suites.
+/// Returns every chosen test, with what it would do. Models and help modes that are named replace those of the suites.
 pub(super) fn describe(
     suites: &[Chosen<'_>],
     checked: &[Option<Arc<SuiteResult>>],

@@ -75,7 +75,7 @@ pub(super) async fn show(
 
 /// Says why a test has not begun yet.
 fn waiting(name: &str) -> String {
-    format!("`{name}` waits for another run in this workspace")
+    format!("`{name}` is waiting for another run in this workspace")
 }
 
 fn target(quiet: bool) -> ProgressDrawTarget {

@@ -74,13 +74,13 @@ impl List<'_> {
                 Verb::Allow => (
                     "allow(",
                     "allow($0)".to_owned(),
-                    "silences a kind of problem: in this line, in the next one, or above the first entry in the file",
+                    "silences a kind of problem: on this line, on the next line, or, above the first entry, in the whole file",
                 ),
                 Verb::Dialect if is_in_head => {
                     let kinds = SpecFile::ALL.iter().filter(|file| !file.is_settings());
                     let kinds: Vec<&str> = kinds.map(|file| file.as_str()).collect();
                     let snippet = format!("dialect=${{1|{}|}}", kinds.join(","));
-                    ("dialect=", snippet, "says what kind of file this is, before the first entry")
+                    ("dialect=", snippet, "sets the kind of this file; write it before the first entry")
                 }
                 Verb::Dialect => continue,
             };

@@ -18,13 +18,13 @@ use crate::ide::{
 const LOG: &str = "/tmp/openclaw/openclaw-{{today}}.log";
 
 impl List<'_> {
-    /// What a value most likely is, as it is written.
+    /// Returns what a value most likely is, as it is written.
     pub(super) fn guess(&self, at: &Pointer) -> Option<String> {
         let likely = known::likely(self.document, self.file, at, self.values.files);
         likely.first().map(|text| plain(text, self.layout().flow))
     }
 
-    /// An example with what is known of this workspace.
+    /// Returns an example with what is known of this workspace.
     pub(super) fn with_known(&self, snippet: Snippet) -> Snippet {
         match known::log_path(self.file, self.values.files).filter(|path| path != LOG && snippet.text.contains(LOG)) {
             Some(path) => snippet.replaced(LOG, &path),
@@ -32,8 +32,8 @@ impl List<'_> {
         }
     }
 
-    /// The key and the value without which a key says nothing here, and the bytes of the other value that is written
-    /// there. Nothing where the key needs none, or it is there.
+    /// Returns the key and the value without which a key says nothing here, and the bytes of the other value that is
+    /// written there. Nothing where the key needs none, or it is there.
     pub(super) fn tag_wanted_by(
         &self,
         name: &str,
@@ -99,7 +99,7 @@ impl List<'_> {
         }
     }
 
-    /// What a value of a closed set brings along when it is the tag of a form, and how well it fits what stands
+    /// Returns what a value of a closed set brings along when it is the tag of a form, and how well it fits what is
     /// beside it. Nothing for one that cannot be chosen.
     pub(super) fn tagged(&self, variant: &Variant) -> Tagged {
         let mapping = self.context.at.parent().and_then(|at| self.document.find(&at));
@@ -135,7 +135,7 @@ impl List<'_> {
         Tagged { fits, plain: plain.unwrap_or_default(), snippet }
     }
 
-    /// The edit that defines a name in a section of its own kind, so that it can be referred to.
+    /// Returns the edit that defines a name in a section of its own kind, so that it can be referred to.
     pub(super) fn define(&self, kind: &str, name: &str) -> Vec<Edit> {
         let Some(root) = self.document.root() else { return Vec::new() };
         let shape = Shape::of(self.file).step(kind, None).and_then(|section| section.step(name, None));
@@ -198,7 +198,7 @@ impl List<'_> {
 /// What a tag brings along.
 #[derive(Default)]
 pub(super) struct Tagged {
-    /// Whether everything that stands beside it may stand there.
+    /// Whether everything that is beside it may be there.
     pub fits: bool,
     /// What follows it, plain.
     pub plain: String,
@@ -212,8 +212,8 @@ fn holds_all(variant: &Variant, present: &HashSet<String>) -> bool {
     present.iter().all(|name| name == "<<" || fields.iter().any(|field| field.name == name))
 }
 
-/// A text in YAML: paths from the root of the disk, and those with placeholders in them, need no quotes outside of
-/// brackets.
+/// Returns a text in YAML: paths from the root of the disk, and those with placeholders in them, need no quotes outside
+/// of brackets.
 fn plain(text: &str, in_brackets: bool) -> String {
     let is_path = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
     let is_free = |letter: char| is_path(letter) || (!in_brackets && "{}*".contains(letter));

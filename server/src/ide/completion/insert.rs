@@ -1,4 +1,4 @@
-//! The text of a completion: what comes behind a key, and how values are written.
+//! The text of a completion: what comes after a key, and how values are written.
 
 use serde_json::Value;
 use speclens_schema::{
@@ -14,8 +14,8 @@ const DEPTH: usize = 3;
 /// What is known of a value before it is written.
 pub(super) type Guess<'g> = &'g dyn Fn(&Pointer) -> Option<String>;
 
-/// Writes keys with what has to stand below them. As a snippet it has a tab stop at every value; plain text
-/// ends where the first one would be.
+/// Writes keys with what has to be below them. As a snippet it has a tab stop at every value; plain text ends where the
+/// first one would be.
 pub(super) struct Writer<'w> {
     layout: &'w Layout,
     guess: Guess<'w>,
@@ -33,7 +33,7 @@ impl<'w> Writer<'w> {
         Writer { layout, guess, is_snippet, text: String::new(), stops: 0, last_stop: None, is_full: false }
     }
 
-    /// Text as it stands.
+    /// Text as written.
     pub(super) fn push(&mut self, words: &str) {
         if !self.is_full {
             let words = if self.is_snippet { escape(words) } else { words.to_owned() };
@@ -55,12 +55,12 @@ impl<'w> Writer<'w> {
         self.text.push_str(&" ".repeat(column));
     }
 
-    /// What separates two entries of the mapping whose keys stand at a column.
+    /// What separates two entries of the mapping whose keys are at a column.
     pub(super) fn next(&mut self, column: usize) {
         if self.layout.flow { self.push(", ") } else { self.line(column) }
     }
 
-    /// The colon behind a key in `column`, and its value. `at` is the value's place.
+    /// The colon after a key in `column`, and its value. `at` is the value's place.
     pub(super) fn value(&mut self, shape: &Shape, at: &Pointer, column: usize) {
         self.value_below(shape, at, column, 0);
     }
@@ -145,7 +145,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The text. A single stop at the end is none: the cursor comes to stand there anyway.
+    /// Returns the text. A single stop at the end is none: the cursor ends up there anyway.
     pub(super) fn finish(mut self) -> String {
         let Some(at) = self.last_stop else { return self.text };
         let mark = format!("${}", self.stops);
@@ -159,7 +159,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// The keys that a mapping must have. Of two that exclude each other the first one is the usual one.
+/// Returns the keys that a mapping must have. Of two that exclude each other the first one is the usual one.
 pub(super) fn needed(shape: &Shape) -> Vec<Field> {
     let is_needed = |field: &Field| match &field.need {
         Need::Required => true,
@@ -169,13 +169,13 @@ pub(super) fn needed(shape: &Shape) -> Vec<Field> {
     shape.fields(None).into_iter().filter(is_needed).collect()
 }
 
-/// The columns by which the further lines of a snippet move: one whose dash was left out stands two
-/// columns further left already.
+/// Returns the columns by which the further lines of a snippet move: one whose dash was omitted is two columns further
+/// left already.
 pub(super) fn dash_shift(text: &str, whole: &str, column: usize) -> usize {
     if text.len() < whole.len() { column.saturating_sub(2) } else { column }
 }
 
-/// A value as it is written at the cursor; nothing when it cannot be written in the quotes there.
+/// A value as it is written at the cursor; `None` if it cannot be written in the quotes there.
 pub(super) fn written(value: &Value, quote: Option<char>) -> Option<String> {
     match (value, quote) {
         (_, None) => Some(show(value)),

@@ -87,7 +87,7 @@ impl List<'_> {
         let names: Vec<&str> = needed.iter().map(|field| field.name).collect();
         let item = self.add(0, names.join(", "), CompletionKind::Snippet, text);
         item.snippet = Some(snippet);
-        item.detail = "what is required".to_owned();
+        item.detail = "required keys".to_owned();
         item.docs = shape.docs().unwrap_or_default().to_owned();
     }
 
@@ -157,7 +157,7 @@ impl List<'_> {
                 if !token.is_empty() {
                     self.field(field, shape, node, &present, 6, &lead, has_colon, quote);
                     if let Some(item) = self.items.last_mut() {
-                        item.detail = "replaces what comes through `<<`".to_owned();
+                        item.detail = "overrides the value from `<<`".to_owned();
                     }
                 }
                 continue;
@@ -329,7 +329,7 @@ impl List<'_> {
             });
             let item = self.add(0, name, CompletionKind::Variable, text);
             item.snippet = Some(snippet).filter(|_| !has_colon);
-            item.detail = "used, and not defined yet".to_owned();
+            item.detail = "used but not defined".to_owned();
         }
     }
 

@@ -60,7 +60,7 @@ fn check_choice(fixture: &str, label: &str, expected: Expect) {
     edits.iter().for_each(|edit| text.replace_range(edit.range.clone(), &edit.text));
     let snippet = item.snippet.as_ref().map(|snippet| format!("---\n{snippet}\n")).unwrap_or_default();
     let shown = format!("{}{snippet}", text.replace('\r', "␍"));
-    // Blanks at the end of a line are shown as dots: they are where the cursor comes to stand.
+    // Blanks at the end of a line are shown as dots: they are where the cursor ends up.
     let dots = |line: &str| {
         let words = line.trim_end_matches([' ', '␍']);
         format!("{words}{}\n", line[words.len()..].replace(' ', "·"))

@@ -5,7 +5,7 @@ use speclens_schema::{document::NodeRef, files::FileKind, template};
 use super::{CompletionKind, List};
 use crate::ide::{line, names};
 
-/// What stands in front of a path to more tasks.
+/// What is in front of a path to more tasks.
 const SCHEME: &str = "file://";
 
 /// A path as it is written without quotes, where that can be read again.
@@ -17,7 +17,7 @@ fn path_text(path: &str) -> String {
 }
 
 impl List<'_> {
-    /// Names inside `{{`. Says whether that is where the cursor stands.
+    /// Names inside `{{`. Says whether that is where the cursor is.
     pub(super) fn variables(&mut self) -> bool {
         let shape = &self.context.shape;
         let Some(filled_by) = shape.template() else { return false };
@@ -67,7 +67,7 @@ impl List<'_> {
                 add(name, value.unwrap_or_default().to_owned());
             }
         }
-        // What is being typed here is no name yet.
+        // What is being typed here is not a name yet.
         let typing = line[range.start - start..range.end - start].to_owned();
         for name in names::used_in_prompts(self.document).into_iter().filter(|name| *name != typing) {
             add(name, "used in a prompt".to_owned());
@@ -80,7 +80,7 @@ impl List<'_> {
         true
     }
 
-    /// The prompt in which the cursor stands.
+    /// Returns the prompt in which the cursor is.
     pub(super) fn prompt(&self) -> Option<String> {
         let mut steps = self.context.at.steps();
         (steps.next()? == "prompts").then(|| steps.next())?.map(|step| step.to_string())
@@ -121,7 +121,7 @@ impl List<'_> {
             if is_hidden || (!is_directory && self.file_is_own(clean, &name)) {
                 continue;
             }
-            // A directory that is the target itself has no slash behind it.
+            // A directory that is the target itself has no slash after it.
             let slash = if is_directory && kind != "directory" { "/" } else { "" };
             let below = if directory.is_empty() { "" } else { "/" };
             let path = format!("{scheme}{directory}{below}{name}{slash}");
@@ -132,14 +132,14 @@ impl List<'_> {
         }
     }
 
-    /// Suites lie in the same directory, and are never what a path in them means.
+    /// Suites are in the same directory, and are never what a path in them means.
     pub(super) fn file_is_own(&self, directory: &str, name: &str) -> bool {
         let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
         path == self.values.files.place()
             || (directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml"))
     }
 
-    /// The cursor's line, and where it begins.
+    /// Returns the cursor's line, and where it begins.
     pub(super) fn line(&self) -> (String, usize) {
         let text = self.document.text();
         let line = line::Line::of(text, text.byte_to_line(self.offset));

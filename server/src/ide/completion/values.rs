@@ -31,7 +31,7 @@ impl List<'_> {
                 if kind == "log"
                     && let Some(log) = known::log_path(self.file, self.values.files)
                 {
-                    self.found(0, &log, quote, gap, "the gateway's log");
+                    self.found(0, &log, quote, gap, "the gateway log");
                 }
                 self.likely(quote, gap);
                 self.paths(kind, quote);
@@ -136,7 +136,7 @@ impl List<'_> {
             return;
         }
         if let Some(free) = self.free_position() {
-            self.found(0, &free, quote, &lead, "the next that is free");
+            self.found(0, &free, quote, &lead, "the next free value");
             return;
         }
         let examples = shape.examples().into_iter().map(|value| (value, "example"));

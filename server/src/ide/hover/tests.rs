@@ -124,7 +124,7 @@ fn a_command_is_shown_as_it_would_run() {
             echo 'b c'
             ```
 
-            Inputs: none, because it names no file of the workspace. Declare the files that it reads under `inputs` in `speclens.yaml`, so that a change of them makes its recording stale.
+            Inputs: none, because it does not name a file of the workspace. List the files that it reads under `inputs` in `speclens.yaml`, so that changes to them make its recording stale.
         "#]],
     );
     check(
@@ -153,14 +153,14 @@ fn a_placeholder_has_its_value() {
         "tests:\n  - command: echo {{$0b}}\n",
         expect![[r#"
         [{{b}}]
-        **{{b}}** · has no value in `vars`: the run would break
+        **{{b}}** · no value in `vars`, so the run would break
     "#]],
     );
     check(
         "tests:\n  - command: |\n      echo\n      echo {{env$0.b}}\n",
         expect![[r#"
         [{{env.b}}]
-        **{{env.b}}** · stays as it is: names that begin with `env.` are not replaced
+        **{{env.b}}** · not replaced: names that begin with `env.` are left unchanged
     "#]],
     );
     check(
@@ -304,7 +304,7 @@ fn patterns_are_explained_in_words() {
         ["^git\\s+push"]
         - `^` at the beginning
         - `git` this text
-        - `\s+` a blank or a line break, once or more often
+        - `\s+` white space, once or more
         - `push` this text
     "#]],
     );
@@ -523,7 +523,7 @@ fn a_field_that_depends_on_another_has_its_docs() {
         The exit code that the last command must end with: `0` is success.
 
         Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
-        assertion fails. 124 means a command that ran out of time, 126 and 127 for one that could not be
+        assertion fails. 124 means that the command timed out, 126 and 127 for one that could not be
         started, 128 + *n* for one that signal *n* ended.
 
         ```yaml

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::TokenKind;
 
-/// The parts of a pattern from left to right, without gaps. A pattern that is wrong has parts, too.
+/// Returns the parts of a pattern from left to right, without gaps. A pattern that is wrong has parts, too.
 pub(crate) fn parts(pattern: &str) -> Vec<(Range<usize>, TokenKind)> {
     let mut parts: Vec<(Range<usize>, TokenKind)> = Vec::new();
     let mut at = 0;
@@ -16,7 +16,7 @@ pub(crate) fn parts(pattern: &str) -> Vec<(Range<usize>, TokenKind)> {
     parts
 }
 
-/// The part that a text begins with, and its length.
+/// Returns the part that a text begins with, and its length.
 fn part(text: &str, first: char) -> (usize, TokenKind) {
     match first {
         '\\' => escape(text),
@@ -51,7 +51,7 @@ fn escape(text: &str) -> (usize, TokenKind) {
     }
 }
 
-/// The length of `[…]`; of the rest when it does not end.
+/// Returns the length of `[…]`; of the rest when it does not end.
 pub(crate) fn class_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     if letters.peek().is_some_and(|(_, letter)| *letter == '^') {
@@ -67,7 +67,7 @@ pub(crate) fn class_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of `(`, `(?:`, `(?<name>` and the like.
+/// Returns the length of `(`, `(?:`, `(?<name>` and the like.
 pub(crate) fn group_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("(?") else { return 1 };
     let named = |rest: &str| {
@@ -84,7 +84,7 @@ pub(crate) fn group_length(text: &str) -> usize {
     2 + looks.or_else(|| is_named.then(|| named(rest)).flatten()).or_else(flags).unwrap_or(0)
 }
 
-/// The length of `{2}`, `{2,}` or `{2,3}`.
+/// Returns the length of `{2}`, `{2,}` or `{2,3}`.
 pub(crate) fn counted_length(text: &str) -> Option<usize> {
     let end = 1 + text[1..].find(|letter: char| !matches!(letter, ',' | '0'..='9'))?;
     if !text[end..].starts_with('}') {
@@ -96,7 +96,7 @@ pub(crate) fn counted_length(text: &str) -> Option<usize> {
     (is_number(least) && is_number(most) && !(least.is_empty() && most.is_empty())).then_some(end + 1)
 }
 
-/// Whether a letter may stand in the name of a group or of a class.
+/// Whether a letter may be in the name of a group or of a class.
 fn is_name(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '=')
 }

@@ -7,12 +7,12 @@ use super::TokenKind;
 /// Substitutions may nest as deep; what is deeper is not looked at.
 const DEPTH: usize = 32;
 
-/// Words behind which a command begins.
+/// Words after which a command begins.
 const KEYWORDS: &[&str] =
     &["if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "!", "{", "}"];
 
-/// The parts of a command, from left to right; later ones stand within earlier ones, such as a variable in
-/// a string.
+/// Returns the parts of a command, from left to right; later ones are within earlier ones, such as a variable in a
+/// string.
 pub(crate) fn parts(command: &str) -> Vec<(Range<usize>, TokenKind)> {
     let mut scanner = Scanner { text: command, at: 0, parts: Vec::new(), heredocs: Vec::new() };
     while scanner.at < command.len() {

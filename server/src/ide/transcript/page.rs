@@ -20,7 +20,7 @@ const MAX_LINES: usize = 60;
 /// Maximum number of bytes of a text that is shown.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// Every attempt of a test, the worst first.
+/// Returns every attempt of a test, the worst first.
 pub(super) fn page(test: &str, attempts: &[&RunResult]) -> String {
     let mut sorted: Vec<&RunResult> = attempts.to_vec();
     sorted.sort_by_key(|attempt| std::cmp::Reverse(attempt.status));
@@ -50,7 +50,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     push_answers(text, &evidence);
 }
 
-/// What can be said of an attempt in a line each.
+/// Returns what can be said of an attempt in a line each.
 fn facts(evidence: &Evidence) -> String {
     let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
     let lines = [
@@ -71,7 +71,7 @@ fn push_verdicts(text: &mut String, attempt: &RunResult) {
     attempt.verdicts.iter().for_each(|judged| text.push_str(&verdict(judged)));
 }
 
-/// One claim, and what it says.
+/// Returns one claim, and what it says.
 pub(super) fn verdict(judged: &Judged) -> String {
     let verdict = &judged.verdict;
     let score = super::score(verdict);
@@ -104,13 +104,13 @@ fn push_exchange(text: &mut String, evidence: &Evidence) {
     text.push_str(&fenced(&sent.text, "json", sent.cut));
     match status {
         Some(status) => text.push_str(&format!("\nanswered with status {status}\n")),
-        None => text.push_str("\ndid not answer\n"),
+        None => text.push_str("\nno response\n"),
     }
     if let Some(answer) = answer.as_ref().filter(|answer| !answer.text.is_empty()) {
         let is_json = answer.text.trim_start().starts_with(['{', '[']);
         text.push_str(&format!("\n{}", fenced(&answer.text, if is_json { "json" } else { "text" }, answer.cut)));
     }
-    let ended = evidence.ended.map_or("was not seen to end, so more may follow", ended_by);
+    let ended = evidence.ended.map_or("has no observed end, so more may follow", ended_by);
     text.push_str(&format!("\nThe run {ended}.\n"));
 }
 
@@ -122,7 +122,7 @@ fn push_spans(text: &mut String, evidence: &Evidence) {
             text.push_str(&format!("\n### Spans\n\n{}", card::verbatim(&lines, "text")));
             text.push('\n');
         }
-        Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nThere is no trace: {reason}\n")),
+        Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nNo trace: {reason}\n")),
         None => {}
     }
 }
@@ -167,7 +167,7 @@ fn push_command(text: &mut String, ran: &Ran) {
     let how = match (ran.exit, ran.timed_out) {
         (_, true) => "ended at its deadline".to_owned(),
         (Some(exit), false) => exit.sentence(),
-        (None, false) => "not seen to end".to_owned(),
+        (None, false) => "end not observed".to_owned(),
     };
     let took = ran.duration_ms.map_or_else(String::new, |it| format!(", after {}", duration(it)));
     text.push_str(&format!("\n{how}{took}\n"));
@@ -218,14 +218,14 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// A text as a quotation.
+/// Returns a text as a quotation.
 fn quoted(capture: &Capture) -> String {
     let (shown, note) = shortened(&capture.text, capture.cut);
     let lines: String = shown.trim().lines().map(|line| format!("> {line}\n")).collect();
     lines + &note
 }
 
-/// A text in a fence that nothing in it closes, cut to a useful length.
+/// Returns a text in a fence that nothing in it closes, cut to a useful length.
 fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     let (shown, note) = shortened(text, is_cut);
     let mut longest = 0;
@@ -238,14 +238,14 @@ fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     format!("{fence}{language}\n{}\n{fence}\n{note}", shown.trim_end_matches(['\r', '\n']))
 }
 
-/// The beginning of a text, and a note where that is not all of it.
+/// Returns the beginning of a text, and a note where that is not all of it.
 fn shortened(text: &str, is_cut: bool) -> (&str, String) {
     let lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
     let end = text.floor_char_boundary(lines.min(MAX_BYTES));
     let is_shorter = !text[end..].trim().is_empty();
     let note = match (is_shorter, is_cut) {
-        (true, _) => "\n(the beginning; `speclens recordings show` has all that was recorded)\n".to_owned(),
-        (false, true) => "\n(the rest was cut off at the limit of `limits.output_mib`)\n".to_owned(),
+        (true, _) => "\n(truncated; `speclens recordings show` prints everything)\n".to_owned(),
+        (false, true) => "\n(the rest was cut off at `limits.output_mib`)\n".to_owned(),
         (false, false) => String::new(),
     };
     (&text[..end], note)
@@ -334,7 +334,7 @@ mod tests {
 
             - took 1.5 s
             - 10 tokens sent, 2 received, $0.0100
-            - ended because the agent was done
+            - ended when the agent was done
 
             ### Assertions
 

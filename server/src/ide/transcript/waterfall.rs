@@ -49,13 +49,13 @@ pub(crate) fn lines(trace: &Trace) -> Vec<String> {
         .collect();
     let hidden = rows.len() - shown.len();
     if hidden > 0 {
-        lines.push(format!("… {hidden} more; shown are those that failed, the outermost, and the longest"));
+        lines.push(format!("… {hidden} more spans; only failed, outermost and longest spans are shown"));
     }
     lines.push(sum(trace));
     lines
 }
 
-/// What is known of the trace as a whole.
+/// Returns what is known of the trace as a whole.
 fn sum(trace: &Trace) -> String {
     let count = trace.spans.len();
     let mut parts = vec![if count == 1 { "1 span".to_owned() } else { format!("{count} spans") }];
@@ -69,7 +69,7 @@ fn sum(trace: &Trace) -> String {
     parts.extend(cost.map(|cost| format!("${cost:.4}")));
     parts.extend(trace.joined.map(|joined| joined_by(joined).to_owned()));
     parts.extend(trace.cut.then(|| "some spans were not kept".to_owned()));
-    parts.extend(trace.unfinished.then(|| "not seen to end".to_owned()));
+    parts.extend(trace.unfinished.then(|| "end not observed".to_owned()));
     parts.join(", ")
 }
 
@@ -83,8 +83,8 @@ fn joined_by(joined: Joined) -> &'static str {
     }
 }
 
-/// Every span with its depth, callers before those whom they call, in the order of their beginnings. A span whose caller is
-/// not there is outermost.
+/// Returns every span with its depth, callers before those whom they call, in the order of their beginnings. A span
+/// whose caller is not there is outermost.
 fn rows(spans: &[Span]) -> Vec<Row<'_>> {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| !span.id.is_empty()) {
@@ -117,7 +117,7 @@ fn rows(spans: &[Span]) -> Vec<Row<'_>> {
     rows
 }
 
-/// The rows that are shown, in their order.
+/// Returns the rows that are shown, in their order.
 fn chosen<'r, 't>(rows: &'r [Row<'t>]) -> Vec<&'r Row<'t>> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     if rows.len() > MAX_ROWS {
@@ -140,7 +140,7 @@ fn name(row: &Row<'_>) -> String {
     format!("{}{}", " ".repeat(indent), cut(&format!("{name}{model}"), MAX_NAME - indent))
 }
 
-/// The beginning of a text, on one line.
+/// Returns the beginning of a text, on one line.
 fn cut(text: &str, letters: usize) -> String {
     // More than this is not looked at: a name may be as long as a document.
     let text = one_line(&text.chars().take(4 * letters).collect::<String>());
@@ -150,7 +150,7 @@ fn cut(text: &str, letters: usize) -> String {
     }
 }
 
-/// How long a span took.
+/// Returns how long a span took.
 fn millis(span: &Span) -> Option<f64> {
     let by_times = || Some(span.ended_us?.saturating_sub(span.started_us?).max(0) as f64 / 1000.0);
     span.duration_ms.or_else(by_times)

@@ -118,7 +118,7 @@ impl<'p> Listener<'p> {
             }
             Event::Waiting { case } => {
                 let name = &self.planned.suite.cases[case].name;
-                let message = format!("{}/{} {name} waits for another run", self.done, self.attempts);
+                let message = format!("{}/{} {name} is waiting for another run", self.done, self.attempts);
                 self.report(serde_json::json!({"kind": "report", "message": message})).await;
                 return;
             }
@@ -172,10 +172,10 @@ impl<'p> Listener<'p> {
         self.clear();
         let mut message = match self.cancelled {
             0 => format!("{} of {} passed", self.passed, self.attempts),
-            count => format!("cancelled: {} of {} passed, {count} not finished", self.passed, self.attempts),
+            count => format!("cancelled: {} of {} passed, {count} unfinished", self.passed, self.attempts),
         };
         if left_out > 0 && self.attempts > 1 {
-            message.push_str(&format!(", {left_out} left out"));
+            message.push_str(&format!(", {left_out} skipped"));
         }
         // Where nothing was done, nothing is known that a lens could show.
         let is_seen = |run: &RunResult| run.key.is_some() || run.absence.is_none() || was_cancelled(run);

@@ -93,7 +93,7 @@ async fn workdir_is_created_used_again_and_not_removed() {
     close(worked).await;
     let worked = suite.work(&action, &running(&["cat data/file"])).await;
     assert_eq!(stdout(&commands(&worked)[0]), "new");
-    assert_eq!(worked.attempt.notes, ["the `workdir` was not empty when the test began: it held `data`"]);
+    assert_eq!(worked.attempt.notes, ["the `workdir` was not empty when the test began: it contained `data`"]);
     close(worked).await;
     assert!(suite.path("box/inner/data/file").exists());
     assert_eq!(fs::read_to_string(suite.path("outside/file")).unwrap(), "untouched");

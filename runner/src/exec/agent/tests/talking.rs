@@ -151,7 +151,7 @@ async fn version_is_asked_for_once_and_recorded_with_every_attempt() {
         close(worked).await;
     }
     let told = other.told.lock().unwrap().clone();
-    assert_eq!(told, ["the version of the program is not known from `exit 3`: it ended with exit status 3"]);
+    assert_eq!(told, ["cannot read the version of the program with `exit 3`: it ended with exit status 3"]);
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn each_command_has_a_shell_of_its_own_and_no_input() {
 }
 
 #[tokio::test]
-async fn wrong_calls_are_answered_and_are_no_commands() {
+async fn wrong_calls_are_answered_and_are_not_commands() {
     let suite = Suite::new();
     let call = |name: &str, arguments| ToolCall { id: "1".to_owned(), name: name.to_owned(), arguments };
     let calls = vec![
@@ -178,7 +178,7 @@ async fn wrong_calls_are_answered_and_are_no_commands() {
     let worked = suite.work(&task(|_, _| {}), &model).await;
     assert_eq!((commands(&worked), evidence(&worked).ended), (&[][..], Some(Ended::Done)));
     let found = results(&model);
-    assert_eq!(found[0], json!({ "error": "there is no tool `shell`; call `run_command`" }));
+    assert_eq!(found[0], json!({ "error": "unknown tool `shell`; call `run_command`" }));
     assert_eq!(found[1], json!({ "error": "`run_command` takes an object with the string `command`" }));
     assert_eq!(found[1], found[2]);
     assert_eq!(found[3], json!({ "error": "the arguments are not valid JSON" }));
@@ -194,13 +194,13 @@ async fn model_that_never_stops_is_stopped_by_its_turns_and_still_judged() {
     assert_eq!((found.ended, &found.error), (Some(Ended::TurnLimit), &None));
     assert_eq!((found.turns.len(), commands(&worked).len()), (3, 6));
     assert_eq!(model.requests.lock().unwrap().len(), 3);
-    assert_eq!(worked.attempt.notes, ["the model was stopped when it had used its 3 turns (`max_turns`)"]);
+    assert_eq!(worked.attempt.notes, ["the model was stopped after 3 turns (`max_turns`)"]);
     close(worked).await;
 
     let many = Scripted { forever: Some(runs(&["true"; 100])), ..Scripted::default() };
     let worked = suite.work(&task(|action, _| action.max_turns = 2), &many).await;
     assert_eq!(commands(&worked).len(), 64);
-    assert_eq!(results(&many)[99], json!({ "error": "not run: at most 32 commands run for one answer" }));
+    assert_eq!(results(&many)[99], json!({ "error": "not run: a reply can run at most 32 commands" }));
     close(worked).await;
 }
 
@@ -250,7 +250,7 @@ async fn output_of_any_length_is_bounded_for_the_model_and_for_the_evidence() {
 }
 
 #[tokio::test]
-async fn changes_are_told_apart() {
+async fn changes_are_distinguished() {
     let suite = Suite::new();
     for (path, text) in [("same", "a"), ("touched", "b"), ("edited", "c"), ("gone", "d"), ("sub/inner", "e")] {
         suite.write(&format!("fixture/{path}"), text);

@@ -134,7 +134,7 @@ async fn thousand_commands_cancelled_at_random_moments_leave_nothing_behind() {
     }
 }
 
-/// The processes that run in a directory, whether or not they have said so.
+/// Returns the processes that run in a directory, whether or not they have said so.
 #[cfg(target_os = "linux")]
 fn working_in(directory: &std::path::Path) -> Vec<PathBuf> {
     let directory = directory.canonicalize().unwrap();

@@ -81,7 +81,7 @@ impl Writer {
     }
 }
 
-/// What the claims are judged by, without places.
+/// Returns what the claims are judged by, without places.
 fn facts(log: GatewayLog) -> impl PartialEq + std::fmt::Debug {
     let calls: Vec<_> =
         log.calls.into_iter().map(|call| (call.kin, call.run, call.tool, call.to_agent, call.child_run)).collect();

@@ -19,8 +19,8 @@ pub struct Difference {
     pub note: Option<String>,
 }
 
-/// Whether two values are the same: numbers as doubles, with 0 and -0 told apart; objects whatever the
-/// order of their members.
+/// Whether two values are the same: numbers as doubles, with 0 and -0 distinguished; objects whatever the order of
+/// their members.
 pub fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Null, Value::Null) => true,
@@ -62,7 +62,7 @@ pub fn matches(expected: &Value, actual: &Value) -> bool {
     }
 }
 
-/// Every place where [`matches`] fails, in the order of the expectation. None when it holds.
+/// Returns every place where [`matches`] fails, in the order of the expectation. None when it holds.
 pub fn differences(expected: &Value, actual: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     collect(expected, Some(actual), &Pointer::root(), &mut found);
@@ -117,7 +117,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl Difference {
-    /// One line: `order_id: expected "12345", received 12345 (a number instead of a text)`.
+    /// Returns one line: `order_id: expected "12345", received 12345 (a number instead of a text)`.
     pub fn line(&self) -> String {
         let place: Vec<_> = self.at.steps().map(|step| step.to_string()).collect();
         let received = match &self.received {

@@ -39,7 +39,7 @@ impl EcmaPattern {
         found
     }
 
-    /// Whether there may be a match, when something else stands in the hidden places.
+    /// Whether there may be a match, when something else is in the hidden places.
     pub fn may_match(&self, text: &str) -> bool {
         if self.matches_empty {
             return true;

@@ -24,7 +24,7 @@ impl Linear {
         Ok(Linear { pattern, engine })
     }
 
-    /// The first match at or behind `at`.
+    /// Returns the first match at or after `at`.
     pub(super) fn find(&self, text: &str, at: usize) -> Result<Option<(usize, usize)>, StepLimit> {
         let engine = self.engine.get_or_init(|| build(&self.pattern).ok());
         let engine = engine.as_ref().ok_or(StepLimit)?;

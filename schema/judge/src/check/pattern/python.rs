@@ -44,7 +44,7 @@ impl PythonPattern {
         self.matches_empty
     }
 
-    /// The bytes of the first match.
+    /// Returns the bytes of the first match.
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, StepLimit> {
         // Both engines build on one that is known to panic on rare patterns.
         let found = catch_unwind(AssertUnwindSafe(|| match &self.engine {

@@ -61,7 +61,7 @@ pub(super) fn parse(pattern: &str) -> Result<Node, PatternError> {
     let root = parser.alternatives()?;
     match parser.peek() {
         None => Ok(root),
-        Some(_) => Err(parser.invalid(parser.at, "`)` without `(`")),
+        Some(_) => Err(parser.invalid(parser.at, "unopened `)`")),
     }
 }
 
@@ -114,7 +114,7 @@ impl Parser {
         self.peek_at(0)
     }
 
-    /// The unit some places ahead; halves of surrogate pairs appear as U+FFFD, which has no meaning.
+    /// Returns the unit some places ahead; halves of surrogate pairs appear as U+FFFD, which has no meaning.
     fn peek_at(&self, ahead: usize) -> Option<char> {
         let unit = *self.units.get(self.at + ahead)?;
         Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
@@ -208,21 +208,21 @@ impl Parser {
                 self.group_name(start)?;
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
-                    let message = "ECMAScript has no flags inside a pattern, such as `(?i)`";
+                    let message = "ECMAScript does not support flags inside a pattern, such as `(?i)`";
                     // The newest version has them for groups, as in `(?i:a)`.
                     let flags = (1..9).map_while(|ahead| self.peek_at(ahead));
                     let end = flags.into_iter().find(|letter| !matches!(letter, 'i' | 'm' | 's' | '-'));
                     let kind = if end == Some(':') { PatternErrorKind::TooNew } else { PatternErrorKind::Invalid };
                     return Err(self.error(kind, start, message));
                 }
-                return Err(self.invalid(start, "`(?` begins no kind of group"));
+                return Err(self.invalid(start, "unknown kind of group after `(?`"));
             }
             self.groups += 1;
             let index = self.groups;
             Node::Capture(index, Box::new(self.alternatives()?))
         };
         if !self.eat(')') {
-            return Err(self.invalid(start, "`(` without `)`"));
+            return Err(self.invalid(start, "unclosed `(`"));
         }
         self.depth -= 1;
         Ok(group)
@@ -238,7 +238,7 @@ impl Parser {
                 if head && characters.all(|it| it.is_alphanumeric() || matches!(it, '_' | '$')) {
                     let again = self.names.named.iter().filter(|(other, _)| *other == name).count() > 1;
                     if again {
-                        let message = format!("two groups are named `{name}`: give each a name of its own");
+                        let message = format!("duplicate group name `{name}`");
                         return Err(self.error(PatternErrorKind::TooNew, start, message));
                     }
                     return Ok(name);
@@ -248,7 +248,7 @@ impl Parser {
             name.push(next);
         }
         if self.peek().is_none() && !name.contains('>') && self.units.last() != Some(&(b'>' as u16)) {
-            return Err(self.invalid(start, "the name of a group has no `>` at its end"));
+            return Err(self.invalid(start, "missing `>` after the name of a group"));
         }
         if name.contains(['\\', char::REPLACEMENT_CHARACTER]) {
             return Err(self.untranslatable(start, "escapes in the name of a group are not supported"));
@@ -256,7 +256,7 @@ impl Parser {
         Err(self.invalid(start, "the name of a group must be letters, digits, `_` and `$`"))
     }
 
-    /// The bounds in `{2}`, `{2,}` or `{2,5}`, with the number of units; nothing where `{` is itself.
+    /// Returns the bounds in `{2}`, `{2,}` or `{2,5}`, with the number of units; `None` if `{` is itself.
     fn braces(&self) -> Option<(u64, Option<u64>, usize)> {
         let text: String =
             (1..).map_while(|ahead| self.peek_at(ahead).filter(|it| it.is_ascii_digit() || *it == ',')).collect();
@@ -366,7 +366,7 @@ impl Parser {
         Some((units, next.is_ascii_uppercase()))
     }
 
-    /// The unit that stands behind a `\`.
+    /// Returns the unit that is after a `\`.
     fn character_escape(&mut self, in_class: bool) -> u16 {
         let unit = self.units[self.at];
         let next = self.peek().unwrap_or_default();
@@ -422,7 +422,7 @@ impl Parser {
         let mut units = Units::default();
         loop {
             if self.peek().is_none() {
-                return Err(self.invalid(start, "`[` without `]`"));
+                return Err(self.invalid(start, "unclosed `[`"));
             }
             if self.eat(']') {
                 return Ok(Node::Set { units, inverted });
@@ -437,7 +437,7 @@ impl Parser {
             let last = self.class_atom(start)?;
             match (first, last) {
                 (ClassAtom::One(first), ClassAtom::One(last)) if first > last => {
-                    return Err(self.invalid(from, "the ends of the range are out of order"));
+                    return Err(self.invalid(from, "the range is out of order"));
                 }
                 (ClassAtom::One(first), ClassAtom::One(last)) => units = units.union(&Units::of(&[(first, last)])),
                 (first, last) => {
@@ -454,7 +454,7 @@ impl Parser {
             return Ok(ClassAtom::One(unit));
         }
         if self.peek().is_none() {
-            return Err(self.invalid(start, "`[` without `]`"));
+            return Err(self.invalid(start, "unclosed `[`"));
         }
         Ok(match self.class_escape() {
             Some((units, true)) => ClassAtom::Many(units.inverted()),
@@ -493,7 +493,7 @@ impl Node {
         }
     }
 
-    /// The nodes directly below.
+    /// Returns the nodes directly below.
     pub(super) fn children(&self) -> &[Node] {
         match self {
             Node::Empty

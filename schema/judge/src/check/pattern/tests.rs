@@ -108,24 +108,24 @@ fn case_is_ignored_by_the_rules_of_ecmascript() {
 #[test]
 fn mistakes_are_placed() {
     use PatternErrorKind::{Invalid, TooNew, Untranslatable};
-    check_refused("a(b", Invalid, 1, "`(` without `)`");
-    check_refused("ab)", Invalid, 2, "`)` without `(`");
-    check_refused("é[b", Invalid, 2, "`[` without `]`");
+    check_refused("a(b", Invalid, 1, "unclosed `(`");
+    check_refused("ab)", Invalid, 2, "unopened `)`");
+    check_refused("é[b", Invalid, 2, "unclosed `[`");
     check_refused("a**", Invalid, 2, "nothing to repeat");
     check_refused("+a", Invalid, 0, "nothing to repeat");
     check_refused("{1}", Invalid, 0, "nothing to repeat");
     check_refused("^*", Invalid, 1, "nothing to repeat");
     check_refused("a{2,1}", Invalid, 1, "the numbers in the braces are out of order");
-    check_refused("[z-a]", Invalid, 1, "the ends of the range are out of order");
+    check_refused("[z-a]", Invalid, 1, "the range is out of order");
     check_refused(r"a\", Invalid, 1, r"`\` at the end");
     check_refused(r"(?<a>b)\k<c>", Invalid, 7, "no group is named `c`");
-    check_refused("(?a)", Invalid, 0, "`(?` begins no kind of group");
+    check_refused("(?a)", Invalid, 0, "unknown kind of group after `(?`");
     for (flags, kind) in [("(?i)foo", Invalid), ("(?i:a)", TooNew), ("(?-i:a)", TooNew), ("(?ms)a", Invalid)] {
-        check_refused(flags, kind, 0, "ECMAScript has no flags inside a pattern, such as `(?i)`");
+        check_refused(flags, kind, 0, "ECMAScript does not support flags inside a pattern, such as `(?i)`");
     }
-    check_refused("(?<n>a)(?<n>b)", TooNew, 0, "two groups are named `n`: give each a name of its own");
-    check_refused("a(?<n", Invalid, 1, "the name of a group has no `>` at its end");
-    check_refused("(?<n😀", Invalid, 0, "the name of a group has no `>` at its end");
+    check_refused("(?<n>a)(?<n>b)", TooNew, 0, "duplicate group name `n`");
+    check_refused("a(?<n", Invalid, 1, "missing `>` after the name of a group");
+    check_refused("(?<n😀", Invalid, 0, "missing `>` after the name of a group");
     check_refused("(?<1>a)", Invalid, 0, "the name of a group must be letters, digits, `_` and `$`");
     check_refused("(?:a*?|b)*c", Untranslatable, 0, "the repeated part can be empty and prefers to be");
     check_refused(
@@ -192,7 +192,7 @@ proptest! {
         let ours = EcmaPattern::compile(&pattern, false).unwrap();
         let ours: Vec<String> = ours.find_iter(&text).map(|it| it.unwrap().text).collect();
         let theirs = regex::Regex::new(&pattern).unwrap();
-        // An empty match directly behind another match is reported here, as ECMAScript does.
+        // An empty match directly after another match is reported here, as ECMAScript does.
         let theirs: Vec<&str> = theirs.find_iter(&text).map(|it| it.as_str()).filter(|it| !it.is_empty()).collect();
         let ours: Vec<&str> = ours.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
         prop_assert_eq!(ours, theirs);

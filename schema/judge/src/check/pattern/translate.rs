@@ -34,8 +34,9 @@ pub(super) fn translate(root: &Node, ignore_case: bool) -> Result<Translation, P
     Ok(Translation { pattern: writer.out, backtracks })
 }
 
-/// A pattern that finds something wherever the pattern could, when anything may stand for a hidden unit. Every unit and
-/// set takes a hidden unit as well; what may only forbid a match is left out; a reference may stand for anything.
+/// Returns a pattern that finds something wherever the pattern could, when anything may stand for a hidden unit. Every
+/// unit and set takes a hidden unit as well; what may only forbid a match is omitted; a reference may stand for
+/// anything.
 pub(super) fn relaxed(root: &Node, ignore_case: bool) -> String {
     let mut writer = Writer {
         out: String::new(),
@@ -85,7 +86,7 @@ fn prefers_nothing(node: &Node) -> bool {
     }
 }
 
-/// What stands around a group or a reference.
+/// What is around a group or a reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Frame {
     Loop,
@@ -268,7 +269,7 @@ impl Writer {
         self.push(")");
     }
 
-    /// A repeated look-ahead is the look-ahead itself, or nothing where it may be left out.
+    /// A repeated look-ahead is the look-ahead itself, or nothing where it may be omitted.
     fn repeat(&mut self, body: &Node, min: u32, max: Option<u32>, greedy: bool) {
         if matches!(body, Node::Look { .. }) && min > 0 {
             return self.node(body);
@@ -352,7 +353,7 @@ impl Writer {
         }
         self.push("[");
         for &(start, end) in units.ranges() {
-            // The halves of surrogate pairs stand elsewhere, see `encoded`.
+            // The halves of surrogate pairs are elsewhere, see `encoded`.
             for (low, high) in [(0, 0xD7FF), (0xD800, 0xDFFF), (0xE000, 0xFFFF)] {
                 let (start, end) = (start.max(low), end.min(high));
                 if start <= end {
@@ -370,21 +371,21 @@ impl Writer {
     }
 }
 
-/// The unit of what is hidden.
+/// Returns the unit of what is hidden.
 fn hidden_unit() -> u16 {
     let mut units = [0; 2];
     HIDDEN.encode_utf16(&mut units)[0]
 }
 
-/// A unit as the character that stands for it in the text that is searched: itself, or one of a private
-/// plane for the half of a surrogate pair.
+/// Returns a unit as the character that stands for it in the text that is searched: itself, or one of a private plane
+/// for the half of a surrogate pair.
 pub(super) fn encoded(unit: u16) -> char {
     char::from_u32(u32::from(unit))
         .or_else(|| char::from_u32(0xF_0000 + (u32::from(unit) - 0xD800)))
         .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The unit that a character of the searched text stands for.
+/// Returns the unit that a character of the searched text stands for.
 pub(super) fn decoded(character: char) -> u16 {
     match u32::from(character) {
         half @ 0xF_0000..=0xF_07FF => (half - 0xF_0000 + 0xD800) as u16,

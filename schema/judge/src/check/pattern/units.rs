@@ -52,7 +52,7 @@ impl Units {
         &self.0
     }
 
-    /// The set with every unit that differs from a member in case only.
+    /// Returns the set with every unit that differs from a member in case only.
     pub(super) fn ignoring_case(&self) -> Units {
         let mut more = self.0.clone();
         for group in &cases().groups {
@@ -64,7 +64,7 @@ impl Units {
     }
 }
 
-/// The units that ECMAScript takes for the same as this one when case is ignored, itself included.
+/// Returns the units that ECMAScript takes for the same as this one when case is ignored, itself included.
 pub(super) fn same_ignoring_case(unit: u16) -> Units {
     match cases().group_of.get(&unit) {
         Some(&group) => Units::of(&cases().groups[group].iter().map(|&unit| (unit, unit)).collect::<Vec<_>>()),
@@ -98,7 +98,7 @@ pub(super) fn space() -> Units {
     ])
 }
 
-/// What `.` does not match.
+/// Returns what `.` does not match.
 pub(super) fn line_ends() -> Units {
     Units::of(&[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)])
 }
@@ -126,8 +126,8 @@ fn cases() -> &'static Cases {
     })
 }
 
-/// The specification's `Canonicalize` without the `u` flag: upper case where that is one unit, except
-/// that nothing outside ASCII becomes ASCII.
+/// Returns the specification's `Canonicalize` without the `u` flag: upper case where that is one unit, except that
+/// nothing outside ASCII becomes ASCII.
 fn canonical(unit: u16) -> u16 {
     let Some(character) = char::from_u32(u32::from(unit)) else { return unit };
     let mut upper = character.to_uppercase();

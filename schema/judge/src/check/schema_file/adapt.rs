@@ -22,7 +22,7 @@ pub(super) struct Adapted {
 const DEPTH_LIMIT: usize = 128;
 
 impl Adapted {
-    /// `is_old`: the draft ignores what stands beside a `$ref`.
+    /// `is_old`: the draft ignores what is beside a `$ref`.
     pub(super) fn new(schema: &Value, is_old: bool) -> Result<Adapted, SchemaError> {
         if depth(schema) > DEPTH_LIMIT {
             let message = format!("it is nested more than {DEPTH_LIMIT} levels deep, which is not supported");
@@ -74,7 +74,7 @@ impl Adapted {
             let is_denied = *nullable == Value::Bool(false);
             match members.get_mut("type") {
                 None => {
-                    return Err(SchemaError::of(format!("{}: `nullable` needs a `type` beside it", place(at))));
+                    return Err(SchemaError::of(format!("{}: `nullable` needs a `type` next to it", place(at))));
                 }
                 Some(types) => {
                     let mut all: Vec<Value> = match &*types {
@@ -109,7 +109,7 @@ impl Adapted {
     }
 }
 
-/// A place in a schema, in words.
+/// Returns a place in a schema, in words.
 pub(super) fn place(at: &Pointer) -> String {
     if at.is_root() { "at the top".to_owned() } else { format!("at `{at}`") }
 }

@@ -20,7 +20,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format of this name. There are no others in the original: it ignores them.
+    /// Returns the format of this name. There are no others in the original: it ignores them.
     pub(super) fn of(name: &str) -> Option<Format> {
         Some(match name {
             "date" => Format::Text(is_date),
@@ -66,7 +66,7 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// A number of exactly so many digits at the beginning, and the rest.
+/// Returns a number of exactly so many digits at the beginning, and the rest.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -94,7 +94,7 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// A time of day, to the second or finer, with a zone. A leap second may stand where it would be in UTC.
+/// A time of day, to the second or finer, with a zone. A leap second may be where it would be in UTC.
 fn is_time(text: &str, needs_zone: bool) -> bool {
     let parts = || {
         let (hour, rest) = digits(text, 2)?;
@@ -195,7 +195,7 @@ fn is_octet(text: &str) -> bool {
         && text.parse::<u16>().is_ok_and(|number| number <= 255)
 }
 
-/// Eight groups, of which one run of at least one may be left out; the last two may be written as IPv4.
+/// Eight groups, of which one run of at least one may be omitted; the last two may be written as IPv4.
 fn is_ipv6(text: &str) -> bool {
     let groups = |text: &str, may_end_as_ipv4: bool| -> Option<usize> {
         if text.is_empty() {
@@ -284,7 +284,7 @@ fn is_url(text: &str) -> bool {
         return false;
     }
     let is_host = |host: &str| matches(&URL_NAME, host) || matches(&URL_NUMBER, host) && is_public(host);
-    // Anything may stand before an `@`.
+    // Anything may be before an `@`.
     is_host(rest) || rest.match_indices('@').any(|(at, _)| at > 0 && is_host(&rest[at + 1..]))
 }
 
@@ -302,8 +302,8 @@ fn is_public(host: &str) -> bool {
     !is_private
 }
 
-/// What may stand behind the scheme: a host with a path, an absolute path, or a relative one; then a query and a fragment.
-/// Characters that `more` names are taken, too.
+/// Returns what may be after the scheme: a host with a path, an absolute path, or a relative one; then a query and a
+/// fragment. Characters that `more` names are taken, too.
 fn behind_scheme(more: &str, optional: &str) -> String {
     let path = format!(r"(?:[a-z0-9\-._~!$&'()*+,;=:@{more}]|%[0-9a-f]{{2}})");
     let after = format!(r"(?:[a-z0-9\-._~!$&'()*+,;=:@/?{more}]|%[0-9a-f]{{2}})*");

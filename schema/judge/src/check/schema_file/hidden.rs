@@ -170,7 +170,7 @@ impl<'i> Keyword<'i> for Careful {
     }
 }
 
-/// The least and the most characters that a text may have: of its units, two may be one character.
+/// Returns the least and the most characters that a text may have: of its units, two may be one character.
 fn characters(text: &str) -> (usize, usize) {
     let hidden = text.matches(HIDDEN).count();
     let known = text.chars().count() - hidden;

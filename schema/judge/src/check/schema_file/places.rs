@@ -21,7 +21,7 @@ impl RulePlaces {
         RulePlaces { document: Document::read(&text, ScalarRules::Yaml12), text }
     }
 
-    /// The place of a rule, or of what is around it where the file does not have it in these words.
+    /// Returns the place of a rule, or of what is around it where the file does not have it in these words.
     pub fn of_rule(&self, path: &str, rule: &Pointer) -> FilePlace {
         let at = self.resolved(rule);
         let line = |offset: usize| self.document.text().byte_to_line(offset.min(self.text.len()));
@@ -34,7 +34,8 @@ impl RulePlaces {
         FilePlace { node: Some(at), ..FilePlace::bytes(path, &self.text, range) }
     }
 
-    /// The node that a rule's path leads to. Where the path goes through a reference, it goes on at what that names.
+    /// Returns the node that a rule's path leads to. Where the path goes through a reference, it continues at what that
+    /// names.
     fn resolved(&self, rule: &Pointer) -> Pointer {
         let mut at = Pointer::root();
         let mut references = 0;
@@ -64,7 +65,7 @@ mod tests {
     };
     use speclens_yaml::Pointer;
 
-    /// The rules that a value breaks: line from 1, and what is marked there.
+    /// Returns the rules that a value breaks: line from 1, and what is marked there.
     fn places(schema: &str, value: &Value) -> Vec<String> {
         let SchemaAnswer::Invalid(found) = UserSchema::read(schema.as_bytes()).unwrap().validate(value) else {
             panic!("{value} is valid")

@@ -53,14 +53,11 @@ pub(super) fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// The row for a file that is not there in time.
+/// Returns the row for a file that is not there in time.
 pub(super) fn not_found(seen: &Seen<'_>, pattern: &str, what: &str, wait: &Wait<'_>) -> Row {
     let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
-    let mut mismatch = mismatch(
-        format!("{what} not found{before}: {pattern}"),
-        format!("{pattern} is there"),
-        "nothing that matches".to_owned(),
-    );
+    let mut mismatch =
+        mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match".to_owned());
     mismatch.help = seen.help_for_missing(pattern);
     Row::fail("path", mismatch)
 }
@@ -160,7 +157,7 @@ impl AssertionType for ArtifactContains {
             let text = seen.text("path", seen.newest(&fresh)?)?;
             let found = headings::headings(text.text);
             let newest = &seen.newest(&fresh)?.path;
-            // In YAML, the keys are what stands above a part.
+            // In YAML, the keys are what is above a part.
             let keys = if newest.ends_with(".yaml") || newest.ends_with(".yml") { keys(text.text) } else { Vec::new() };
             let mut missing = Vec::new();
             for (index, section) in sections.iter().enumerate() {
@@ -209,7 +206,7 @@ impl AssertionType for ArtifactContains {
             }
         }
         if self.sections.is_none() && self.fields.is_none() {
-            return Err(Row::unknown("", "neither `sections` nor `fields` is given, so that nothing is claimed"));
+            return Err(Row::unknown("", "neither `sections` nor `fields` is set, so nothing is checked"));
         }
         let Some((field, index)) = first else { return Ok(Row::pass("path")) };
         let message = parts.join("; ");
@@ -220,7 +217,7 @@ impl AssertionType for ArtifactContains {
     }
 }
 
-/// The keys of a YAML text, at any level, in small letters.
+/// Returns the keys of a YAML text, at any level, in small letters.
 fn keys(text: &str) -> Vec<String> {
     let document = Document::read(text, ScalarRules::Yaml11);
     let mut open: Vec<NodeRef<'_>> = document.root().into_iter().collect();
@@ -236,7 +233,7 @@ fn keys(text: &str) -> Vec<String> {
     keys
 }
 
-/// The content of a YAML or JSON file.
+/// Returns the content of a YAML or JSON file.
 pub(super) fn structured(path: &str, text: FileText<'_>) -> Result<PythonValue, String> {
     let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
     read(text.text).map_err(|error| match error {
@@ -318,13 +315,13 @@ impl ArtifactAbsentWords {
         scope.first_file(self.source.as_deref()?, context)
     }
 
-    /// The list: of the claim, or of the file that it names.
+    /// Returns the list: of the claim, or of the file that it names.
     fn list(&self, seen: &Seen<'_>) -> Result<Vec<String>, Row> {
         if let Some(written) = &self.written {
             return written.iter().map(|word| seen.expand("words", word)).collect();
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(Row::broken("", "there is no list of words: give `words`, or `source` and `key`"));
+            return Err(Row::broken("", "missing list of words: set `words`, or `source` and `key`"));
         };
         let (path, text) = match &self.stored.0 {
             Some(stored) => (source.0.clone(), FileText { text: &stored.text, doubt: None }),
@@ -333,7 +330,7 @@ impl ArtifactAbsentWords {
                 let Some(file) = file else {
                     return Err(Row::broken(
                         "source",
-                        format!("the list of words is not there: `{path}` does not exist"),
+                        format!("the list of words cannot be read: `{path}` does not exist"),
                     ));
                 };
                 (file.path.clone(), seen.text("source", file)?)
@@ -389,7 +386,7 @@ impl AssertionType for ArtifactAbsentWords {
         let words = self.list(seen)?;
         let field = if self.written.is_some() { "words" } else { "source" };
         if words.is_empty() {
-            return Err(Row::unknown(field, "the list is empty, so that nothing is claimed"));
+            return Err(Row::unknown(field, "the list is empty, so nothing is checked"));
         }
         let folded = case_folded(text.text);
         let occurs = |word: &str| folded.contains(&case_folded(word));

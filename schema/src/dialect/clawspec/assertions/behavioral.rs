@@ -82,8 +82,8 @@ impl AssertionType for GatewayResponse {
         }
         let message = format!("Expected body fragment not found: {body}");
         let doubt = match (*cut, !masked.is_empty()) {
-            (true, _) => Some("the answer was cut off, and the missing part could decide"),
-            (false, true) => Some("parts of the answer are masked as secrets, and could decide"),
+            (true, _) => Some("the answer was cut off, and the missing part could change the result"),
+            (false, true) => Some("parts of the answer are masked as secrets, which could change the result"),
             (false, false) => None,
         };
         Ok(Row::fail("expected_body", mismatch(message, body, shortened(&answer.body.text, 2_000))).unless(doubt))
@@ -135,7 +135,7 @@ impl AssertionType for LogEntry {
         let pattern = seen.expand("pattern", &self.pattern)?;
         let (path, file) = seen.first_file("path", &self.path)?;
         let Some(file) = file else {
-            let mut mismatch = mismatch(format!("Log file not found: {path}"), format!("{path} is there"), "nothing");
+            let mut mismatch = mismatch(format!("Log file not found: {path}"), format!("{path} exists"), "nothing");
             mismatch.help = seen.help_for_missing(&path);
             return Ok(Row::fail("path", mismatch));
         };
@@ -149,7 +149,7 @@ impl AssertionType for LogEntry {
             None => (log.text, 0),
         };
         let found = search.find(text).map_err(unknown)?;
-        let masked = || unknown("what matches is masked as a secret in part".to_owned());
+        let masked = || unknown("the match is partly masked as a secret".to_owned());
         match found {
             Some((start, end)) if text[start..end].contains(HIDDEN) => return Err(masked()),
             // It was there before it was masked.
@@ -228,7 +228,7 @@ impl AssertionType for DecisionRoutedTo {
         let expected = seen.expand("expected_agent", &self.expected_agent)?;
         let (path, file) = seen.first_file("state_path", &self.state_path)?;
         let Some(file) = file else {
-            let mut mismatch = mismatch(format!("State file not found: {path}"), format!("{path} is there"), "nothing");
+            let mut mismatch = mismatch(format!("State file not found: {path}"), format!("{path} exists"), "nothing");
             mismatch.help = seen.help_for_missing(&path);
             return Ok(Row::fail("state_path", mismatch));
         };
@@ -250,7 +250,7 @@ impl AssertionType for DecisionRoutedTo {
     }
 }
 
-/// The agent that a routing decision names.
+/// Returns the agent that a routing decision names.
 pub(super) fn decided(state: &PythonValue) -> Option<PythonValue> {
     let filled = |key: &str| {
         state.get(key).filter(|value| !matches!(value, PythonValue::Text(text) if text.is_empty())).cloned()

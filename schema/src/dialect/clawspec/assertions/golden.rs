@@ -109,7 +109,7 @@ impl AssertionType for ArtifactMatchesGolden {
                 let (path, file) = seen.first_file("golden", &self.golden)?;
                 let Some(file) = file else {
                     let message = format!("Golden file not found: {path}");
-                    return Ok(Row::fail("golden", mismatch(message, format!("{path} is there"), "nothing")));
+                    return Ok(Row::fail("golden", mismatch(message, format!("{path} exists"), "nothing")));
                 };
                 (&file.path, seen.text("golden", file)?)
             }
@@ -140,5 +140,5 @@ impl AssertionType for ArtifactMatchesGolden {
     }
 }
 
-/// As many passages are shown.
+/// Maximum number of passages that are shown.
 const MAX_PASSAGES: usize = 3;

@@ -1,4 +1,4 @@
-//! What the gateway's log tells about a run: the tools that were called, the agents that took over, the tokens.
+//! What the gateway log tells about a run: the tools that were called, the agents that took over, the tokens.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct ToolWasCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -81,7 +81,7 @@ impl<'e> RunLog<'e> {
         }
         if self.log.known.is_none() {
             let run = if self.run.is_empty() { "any run".to_owned() } else { format!("run `{}`", self.run) };
-            return Err(Row::unknown(self.field, format!("the log `{path}` says nothing about {run}")));
+            return Err(Row::unknown(self.field, format!("the log `{path}` does not mention {run}")));
         }
         Ok(self)
     }
@@ -89,8 +89,8 @@ impl<'e> RunLog<'e> {
     fn missing(&self) -> String {
         let name = self.answer.path.rsplit('/').next().unwrap_or_default();
         let near = crate::words::nearest(name, self.answer.beside.iter().map(String::as_str));
-        let beside = near.map(|near| format!("; `{near}` is beside it")).unwrap_or_default();
-        format!("there is no log at `{}`, so nothing shows what the run did{beside}", self.answer.path)
+        let beside = near.map(|near| format!("; the same directory has `{near}`")).unwrap_or_default();
+        format!("the log `{}` does not exist, so it is unknown what the run did{beside}", self.answer.path)
     }
 
     /// That the log tells which tools were called.
@@ -99,13 +99,13 @@ impl<'e> RunLog<'e> {
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
-                "line {line} of the log says that another program did the run, and the log does not tell which tools that called"
+                "according to line {line} of the log, another program performed the run, and the log does not contain its tool calls"
             );
             return Err(Row::unknown(self.field, reason));
         }
         if !self.log.is_detailed {
             let reason = format!(
-                "the log `{}` does not tell which tools were called: set `logging.level` to `debug` in the settings of the gateway",
+                "the log `{}` does not contain tool calls: set `logging.level` to `debug` in the settings of the gateway",
                 self.answer.path
             );
             return Err(Row::unknown(self.field, reason));
@@ -113,14 +113,14 @@ impl<'e> RunLog<'e> {
         Ok(self)
     }
 
-    /// Why something that is not found may have happened all the same.
+    /// Returns why something that is not found may have happened anyway.
     fn doubt(&self) -> Option<&'static str> {
         let lines = &self.answer.lines;
         match self.answer.gaps.first() {
             Some(gap) => Some(gap.reason()),
             None if lines.cut => Some(LogGap::Cut.reason()),
             None if !lines.masked.is_empty() || lines.text.contains(HIDDEN) => {
-                Some("parts of the log are masked as secrets, and could decide")
+                Some("parts of the log are masked as secrets, which could change the result")
             }
             None => None,
         }
@@ -130,7 +130,7 @@ impl<'e> RunLog<'e> {
         self.lines.get(number).map(|(_, place)| *place)
     }
 
-    /// A line of the log, with what is there.
+    /// Returns a line of the log, with what is there.
     fn line(&self, message: impl Into<String>, number: usize) -> Option<(String, FilePlace)> {
         let (text, place) = self.lines.get(number)?;
         let file = self.answer.files.get(place.file)?;
@@ -141,10 +141,10 @@ impl<'e> RunLog<'e> {
         Some((message.into(), found))
     }
 
-    /// What was called instead of a tool, as help and as places.
+    /// Returns what was called instead of a tool, as help and as places.
     fn instead_of(&self, tool: &str) -> (Vec<String>, Vec<(String, FilePlace)>) {
         if let Some(call) = self.log.calls.iter().find(|call| call.kin == Kin::Started && call.tool == tool) {
-            let help = format!("run `{}` called it, which this run started; name that run as `run_id`", call.run);
+            let help = format!("run `{}`, which this run started, called it; set `run_id` to that run", call.run);
             return (vec![help], self.line("called here, in another run", call.line).into_iter().collect());
         }
         let mut names: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
@@ -162,7 +162,7 @@ impl<'e> RunLog<'e> {
         (vec![format!("the run called `{near}`")], place.into_iter().collect())
     }
 
-    /// The tools that the run called, in order, each run of equal ones with its length.
+    /// Returns the tools that the run called, in order, each run of equal ones with its length.
     fn counted(&self) -> String {
         let tools: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         let groups: Vec<&[&str]> = tools.chunk_by(|one, other| one == other).collect();
@@ -186,12 +186,12 @@ fn log_needs(log_path: Option<&Artifact>, run_id: Option<&String>, scope: &Scope
     need.map(Need::Log).into_iter().collect()
 }
 
-/// What must be observed so that the gateway's log can be measured.
+/// Returns what must be observed so that the gateway log can be measured.
 pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
     log_needs(None, None, scope, context)
 }
 
-/// What the gateway's log tells of a run, and of the runs that it started, in numbers.
+/// What the gateway log tells of a run, and of the runs that it started, in numbers.
 pub(crate) struct LogFigures {
     /// `None`: it tells of no tokens.
     pub(crate) tokens: Option<Tokens>,
@@ -277,7 +277,7 @@ pub struct ToolNotCalled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -340,7 +340,7 @@ pub struct DelegationOccurred {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -367,7 +367,7 @@ impl AssertionType for DelegationOccurred {
             return Ok(Row::pass("to_agent"));
         }
         let fail = |message: &str, actual: String| {
-            Row::fail("to_agent", mismatch(message, format!("{agent} takes over"), actual))
+            Row::fail("to_agent", mismatch(message, format!("a handoff to {agent}"), actual))
         };
         let Some(spawn) = spawns.iter().find(|call| call.to_agent.as_ref() == Some(&agent)) else {
             run.that_tells_calls()?;
@@ -432,7 +432,7 @@ pub struct ToolNotPermitted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -492,7 +492,7 @@ pub struct TokenBudget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-file" = "log", "examples" = ["/tmp/openclaw/openclaw-{{today}}.log"]))]
     pub log_path: Option<Artifact>,
-    /// Id of the run. Defaults to the run of the scenario; an empty string means every run since the scenario began.
+    /// Id of the run. Defaults to that of the scenario; an empty string selects all runs since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-template" = "clawspec", "examples" = ["{{run_id}}"]))]
     pub run_id: Option<String>,
@@ -546,7 +546,7 @@ impl AssertionType for TokenBudget {
         }
         match passed {
             Some(field) => Ok(Row::pass(field).unless(run.doubt())),
-            None => Err(Row::unknown("", "no limit is given, so that nothing is claimed")),
+            None => Err(Row::unknown("", "no limit is set, so nothing is checked")),
         }
     }
 }

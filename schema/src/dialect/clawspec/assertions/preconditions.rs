@@ -1,4 +1,4 @@
-//! Preconditions: what the environment must be like. They usually stand under `given`, and may be anywhere.
+//! Preconditions: what the environment must be like. They usually are under `given`, and may be anywhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct FilePresent {
     pub path: OneFile,
 }
 
-/// The question about one path.
+/// Returns the question about one path.
 fn path_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
     let pattern = scope.expand(path, context).ok()?;
     Some(FilesNeed { pattern, moment: scope.moment, ..FilesNeed::default() })
@@ -56,7 +56,7 @@ impl AssertionType for FilePresent {
         if !answer.files.is_empty() {
             return Ok(Row::pass("path"));
         }
-        let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} is there"), "nothing");
+        let mut mismatch = mismatch(format!("File not found: {path}"), format!("{path} exists"), "nothing");
         mismatch.help = seen.help_for_missing(&path);
         Ok(Row::fail("path", mismatch))
     }
@@ -198,7 +198,7 @@ impl AssertionType for EnvPresent {
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         if self.vars.is_empty() {
-            return Err(Row::unknown("vars", "the list names no variable, so that nothing is claimed"));
+            return Err(Row::unknown("vars", "the list is empty, so nothing is checked"));
         }
         let answer = seen.variables("vars", &self.need(seen.scope))?;
         let mut missing: Vec<(usize, &str, &str)> = Vec::new();

@@ -208,7 +208,7 @@ impl Bar {
         }
         let mut message = format!("{} score {mean:.2} below threshold {:.2}", self.name, self.least);
         if scores.len() > 1 {
-            message.push_str(&format!(": {good} of {} scores are good enough, {wanted} are needed", scores.len()));
+            message.push_str(&format!(": {good} of {} scores reach it, {wanted} are required", scores.len()));
         }
         let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
         let mut mismatch = mismatch(message, format!("at least {}", plain(self.least)), given.join(", "));
@@ -218,13 +218,13 @@ impl Bar {
 }
 
 /// What is said where a judge was asked less often than the assertion wants now.
-const UNASKED_AGAIN: &str = "the judge was asked less often than is needed now; ask it without starting the target: *Ask \
+const UNASKED_AGAIN: &str = "the judge was asked fewer times than are now required; ask it without starting the target: *Ask \
                              judge* above the scenario, or `speclens run --recorded --ask`";
 
 /// Maximum number of characters shown of what a judge says about its score.
 const MAX_REASONING: usize = 600;
 
-/// What a judge says about its score.
+/// Returns what a judge says about its score.
 fn explained(score: &Score, of_several: bool) -> Option<String> {
     let reasoning = score.reasoning.as_deref()?;
     let reasoning = shortened(&shown(reasoning), MAX_REASONING);
@@ -235,12 +235,12 @@ fn explained(score: &Score, of_several: bool) -> Option<String> {
 /// Reads the score in an answer, or says why there is none.
 fn read(reply: &ModelReply) -> Result<Score, String> {
     if let Some(error) = &reply.error {
-        return Err(format!("the judge gave no answer: {error}"));
+        return Err(format!("the judge did not answer: {error}"));
     }
     if reply.text.cut {
-        return Err("the answer of the judge was cut off".to_owned());
+        return Err("the judge's answer was cut off".to_owned());
     }
-    score::read(&reply.text.text).map_err(|reason| format!("the answer of the judge cannot be read: {reason}"))
+    score::read(&reply.text.text).map_err(|reason| format!("the judge's answer is invalid: {reason}"))
 }
 
 impl AssertionType for LlmJudge {
@@ -263,7 +263,7 @@ impl AssertionType for LlmJudge {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let (path, file) = seen.first_file("path", &self.path)?;
         let Some(file) = file else {
-            let mut mismatch = mismatch(format!("Artifact not found: {path}"), format!("{path} is there"), "nothing");
+            let mut mismatch = mismatch(format!("Artifact not found: {path}"), format!("{path} exists"), "nothing");
             mismatch.help = seen.help_for_missing(&path);
             return Ok(Row::fail("path", mismatch));
         };
@@ -362,7 +362,7 @@ impl AssertionType for AgentIdentityConsistent {
             let (path, file) = seen.first_file(field, path)?;
             if file.is_none() {
                 let message = format!("Missing output or SOUL file: {path}");
-                let mut mismatch = mismatch(message, format!("{path} is there"), "nothing");
+                let mut mismatch = mismatch(message, format!("{path} exists"), "nothing");
                 mismatch.help = seen.help_for_missing(&path);
                 return Ok(Row::fail(field, mismatch));
             }

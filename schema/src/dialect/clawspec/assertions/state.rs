@@ -99,7 +99,7 @@ impl AssertionType for StateFile {
     }
 
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
-        let Some(path) = self.file() else { return Err(Row::broken("", "no file is named: give `path`")) };
+        let Some(path) = self.file() else { return Err(Row::broken("", "missing `path`")) };
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
         let (pattern, fresh) = seen.fresh(path, &self.wait(), true)?;
         if fresh.files.is_empty() {
@@ -185,20 +185,20 @@ impl Wrong<'_> {
     }
 }
 
-/// A value with its kind, so that `2` and the text `2` can be told apart.
+/// Returns a value with its kind, so that `2` and the string `2` differ.
 fn described(value: &PythonValue) -> String {
     match value {
-        PythonValue::None => "nothing".to_owned(),
+        PythonValue::None => "null".to_owned(),
         PythonValue::Text(_)
         | PythonValue::Int(_)
         | PythonValue::Float(_)
         | PythonValue::Bool(_)
-        | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a text", "the text", 1),
+        | PythonValue::Date(_) => format!("{} {}", value.kind(), value.show()).replacen("a ", "the ", 1),
         PythonValue::List(_) | PythonValue::Map(_) => value.show(),
     }
 }
 
-/// The expected value, its templates filled.
+/// Returns the expected value, its templates filled.
 fn filled(value: &PythonValue, field: &str, seen: &Seen<'_>) -> Result<PythonValue, Row> {
     Ok(match value {
         PythonValue::Text(text) => PythonValue::Text(seen.expand(field, text)?),

@@ -245,13 +245,13 @@ const ANSWERS: &[(&str, Status, &str)] = &[
     ("{type: tool_was_called, tool: fs.write}", Status::Fail, "Tool not called: fs.write"),
     ("{type: tool_not_called, tool: fs.write}", Status::Pass, ""),
     ("{type: tool_not_called, tool: fs.read}", Status::Fail, "Tool was called: fs.read"),
-    ("{type: tool_not_called, tool: fs.read, log_path: none.log}", Status::Unknown, "no log"),
+    ("{type: tool_not_called, tool: fs.read, log_path: none.log}", Status::Unknown, "does not exist"),
     ("{type: tool_not_called, tool: fs.read, run_id: r9}", Status::Unknown, "r9"),
     ("{type: delegation_occurred, to_agent: copy}", Status::Pass, ""),
     ("{type: delegation_occurred, to_agent: brand}", Status::Fail, "No matching sessions_spawn call"),
     ("{type: tool_not_permitted, allowed_tools: [fs.read, sessions_spawn]}", Status::Pass, ""),
     ("{type: tool_not_permitted, allowed_tools: []}", Status::Fail, "fs.read, sessions_spawn"),
-    ("{type: tool_not_permitted, allowed_tools: [x], log_path: none.log}", Status::Unknown, "no log"),
+    ("{type: tool_not_permitted, allowed_tools: [x], log_path: none.log}", Status::Unknown, "does not exist"),
     ("{type: token_budget, max_total_tokens: 40}", Status::Pass, ""),
     ("{type: token_budget, max_total_tokens: 39}", Status::Fail, "total tokens 40 exceeded budget 39"),
     ("{type: token_budget, max_total_tokens: 39, run_id: r2}", Status::Skip, "unavailable"),
@@ -428,7 +428,7 @@ fn masked_body_is_neither_match_nor_mismatch() {
     check(&claim("****"), &masked, Status::Unknown, "masked");
     check(&claim("*** ok"), &masked, Status::Pass, "");
     check(&claim("sk-1"), &plain, Status::Fail, "sk-1");
-    check(&claim("sk-1"), &masked, Status::Unknown, "could decide");
+    check(&claim("sk-1"), &masked, Status::Unknown, "could change the result");
 }
 
 /// What is cut off or masked could decide: neither absence nor equality can be seen then.
@@ -457,7 +457,7 @@ fn part_of_the_evidence_is_not_enough() {
             "{type: token_budget, max_total_tokens: 40}",
             "{type: artifact_matches_golden, path: golden.md, golden: golden.md}",
         ] {
-            check(assertion, world, Status::Unknown, "could decide");
+            check(assertion, world, Status::Unknown, "could change the result");
         }
     }
     let TraceAnswer::Found(whole) = world().trace else { unreachable!("the trace is there") };
@@ -490,8 +490,8 @@ fn without_a_trace_claims_about_it_are_skipped() {
 fn a_trace_that_does_not_tell_is_no_proof() {
     let silent = |kind| Span { tokens: None, started_us: None, ended_us: None, ..span(kind, "m", 0) };
     let world = World { trace: trace(vec![silent(SpanKind::Llm)]), ..world() };
-    check("{type: per_span_budget, max_tokens: 1}", &world, Status::Unknown, "tokens");
-    check("{type: trace_token_budget, max_input_tokens: 1}", &world, Status::Unknown, "tokens");
+    check("{type: per_span_budget, max_tokens: 1}", &world, Status::Unknown, "token counts");
+    check("{type: trace_token_budget, max_input_tokens: 1}", &world, Status::Unknown, "token counts");
     check("{type: trace_duration, max_ms: 1}", &world, Status::Unknown, "no times");
     check("{type: trace_cost, max_usd: 1}", &world, Status::Warn, "model_pricing");
     check("{type: delegation_path, expected: [a]}", &world, Status::Warn, "no routing data");
@@ -510,7 +510,7 @@ fn help(assertion: &str, world: &World) -> Vec<String> {
 fn calls_are_aligned_with_the_expected_ones() {
     let calls = ["read", "read", "search", "write"].iter().zip(0..);
     let world = World { trace: trace(calls.map(|(name, at)| span(SpanKind::Tool, name, at)).collect()), ..world() };
-    let title = "the calls, where `-` was not made and `+` was not expected:";
+    let title = "the calls (`-`: expected but missing, `+`: not expected):";
     assert_eq!(
         help("{type: tool_sequence, mode: strict, expected: [search, send, write]}", &world),
         [format!("{title}\n+ read (2 times)\n  search\n- send\n  write")]
@@ -563,7 +563,7 @@ fn tokens_that_a_gateway_tells_in_one_span_count_for_its_questions() {
     let world = World { trace: trace(vec![silent, sum]), ..world() };
     check("{type: trace_token_budget, max_input_tokens: 90}", &world, Status::Pass, "");
     check("{type: trace_token_budget, max_input_tokens: 89}", &world, Status::Fail, "");
-    check("{type: per_span_budget, max_tokens: 500}", &world, Status::Unknown, "tokens");
+    check("{type: per_span_budget, max_tokens: 500}", &world, Status::Unknown, "token counts");
 }
 
 #[test]
@@ -590,7 +590,7 @@ fn answer_of_a_judge_that_is_missing_is_unknown_only_where_it_could_turn_the_res
     let two = "{type: llm_judge, path: out/a.md, rubric: r, consistency: {runs: 3, min_passes: 2}}";
     for (claim, scores, status, message) in [
         (one, vec![failed()], Status::Unknown, "timed out"),
-        (one, vec![garbage()], Status::Unknown, "no JSON object"),
+        (one, vec![garbage()], Status::Unknown, "not contain a JSON object"),
         (one, Vec::new(), Status::Unknown, "less often"),
         (all, vec![score(5.0)], Status::Unknown, "less often"),
         (all, vec![score(5.0), failed(), score(5.0)], Status::Unknown, "timed out"),
@@ -628,10 +628,10 @@ fn values_of_a_state_file_are_shown_side_by_side_with_their_lines() {
         assert_eq!(
             mismatch.help,
             [
-                "status: expected the text done, found the text ready",
-                "phase: expected the text complete, found the text running",
-                "nested.count: expected the text 1, found a number 1",
-                "nested.none: expected a number 2, found nothing",
+                "status: expected the string done, found the string ready",
+                "phase: expected the string complete, found the string running",
+                "nested.count: expected the string 1, found the number 1",
+                "nested.none: expected the number 2, found null",
             ]
         );
         let places: Vec<(&str, usize)> = found
@@ -692,7 +692,7 @@ fn section_that_is_missing_points_at_the_nearest_heading() {
     let found = judge("{type: artifact_contains, path: out/a.md, sections: [Prices]}", &world());
     assert_eq!(
         found.outcome.mismatch().unwrap().help,
-        ["no heading of `out/a.md` is like `Prices`: it has `Hook`, `Body`"]
+        ["`out/a.md` has no heading similar to `Prices`; it has `Hook`, `Body`"]
     );
 }
 
@@ -704,7 +704,7 @@ fn waits_are_judged_by_the_times_that_were_recorded() {
     world.files.push(late);
     check("{type: artifact_exists, path: out/late.md, timeout: 3}", &world, Status::Pass, "");
     check("{type: artifact_exists, path: out/late.md, timeout: 2}", &world, Status::Fail, "before timeout");
-    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "4 s only");
+    check("{type: artifact_exists, path: out/none.md, timeout: 9}", &world, Status::Unknown, "only 4 s");
 }
 
 /// Several matches: the newest one is read, of equals the one with the greatest path.
@@ -716,5 +716,11 @@ fn the_newest_match_is_read() {
     world.files[0].modified_us = Some(NOON_US + 1);
     check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Fail, "beta");
     world.files[0].modified_us = None;
-    check("{type: artifact_contains, path: 'out/*.md', sections: [beta]}", &world, Status::Unknown, "when the files");
+    check(
+        "{type: artifact_contains, path: 'out/*.md', sections: [beta]}",
+        &world,
+        Status::Unknown,
+        "the \
+        modification times",
+    );
 }

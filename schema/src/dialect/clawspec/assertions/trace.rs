@@ -18,7 +18,7 @@ use crate::{
     words::{AgentName, Name, OneFile, RunText, ToolName},
 };
 
-/// The spans of a kind, by the time when they began where all tell it.
+/// Returns the spans of a kind, by the time when they began where all tell it.
 pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
     let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.kind == kind).collect();
     if spans.iter().all(|span| span.started_us.is_some()) {
@@ -89,7 +89,7 @@ impl AssertionType for LlmCallCount {
         match (self.min, self.max) {
             (_, Some(_)) => Ok(Row::pass("max").unless(doubt(trace))),
             (Some(_), None) => Ok(Row::pass("min")),
-            (None, None) => Err(Row::unknown("", "no bound is given, so that nothing is claimed")),
+            (None, None) => Err(Row::unknown("", "no bound is set, so nothing is checked")),
         }
     }
 }
@@ -163,7 +163,7 @@ impl AssertionType for ToolSequence {
                 })
             }
             SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
-                Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"))
+                Err(Row::unknown("expected", "the list is empty, so nothing is checked"))
             }
             SequenceMode::Contains => {
                 let missing: Vec<(usize, &str)> = expected
@@ -174,15 +174,14 @@ impl AssertionType for ToolSequence {
                     .collect();
                 let Some((first, _)) = missing.first() else { return Ok(Row::pass("expected")) };
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-                let message = format!("tools not called: {missing_names}; called were {got}");
+                let message = format!("tools not called: {missing_names}; called: {got}");
                 Ok(Row::fail("expected", mismatch(message, wanted, got)).at_item(*first).unless(doubt(trace)))
             }
             SequenceMode::Ordered => {
                 let Some(at) = first_out_of_order(&expected, &actual, |wanted, name| wanted == name) else {
                     return Ok(Row::pass("expected"));
                 };
-                let message =
-                    format!("`{}` (position {at}) was not called in this order; called were {got}", expected[at]);
+                let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let help = aligned(&expected, &actual);
                 let mismatch = Mismatch { help, ..mismatch(message, wanted, got) };
                 Ok(Row::fail("expected", mismatch).at_item(at).unless(doubt(trace)))
@@ -327,7 +326,7 @@ pub struct DelegationPath {
 }
 
 impl DelegationPath {
-    /// The files that would be read, when they are what decides.
+    /// Returns the files that would be read, when they are what decides.
     fn files(&self) -> Option<(&'static str, Vec<&OneFile>)> {
         let lists = [("state_paths", &self.state_paths), ("routing_state_paths", &self.routing_state_paths)];
         let single = [("state_path", &self.state_path), ("routing_state_path", &self.routing_state_path)];
@@ -335,7 +334,7 @@ impl DelegationPath {
         many.or_else(|| single.into_iter().find_map(|(key, path)| Some((key, vec![path.as_ref()?]))))
     }
 
-    /// What the claim itself says, with its key.
+    /// Returns what the claim itself says, with its key.
     fn written(&self) -> Option<(&'static str, Vec<String>)> {
         let paths = [
             ("routing_path", &self.routing_path),
@@ -367,7 +366,7 @@ impl DelegationPath {
         Some(FilesNeed { pattern, content: true, moment: scope.moment, ..FilesNeed::default() })
     }
 
-    /// The agents that routing data names, with the key that it stands under. Nothing without such data.
+    /// Returns the agents that routing data names, with the key that it is under. Nothing without such data.
     fn fallback(&self, seen: &Seen<'_>) -> Result<Option<(&'static str, Vec<String>)>, Row> {
         if let Some((key, names)) = self.written() {
             let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
@@ -390,7 +389,7 @@ impl DelegationPath {
     }
 }
 
-/// The agent that a written decision names.
+/// Returns the agent that a written decision names.
 fn agent_in(decision: &Value) -> Option<String> {
     let filled = |value: Option<&Value>| value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     filled(Some(decision)).or_else(|| filled(decision.get("selected_agent"))).or_else(|| filled(decision.get("agent")))
@@ -415,7 +414,7 @@ impl AssertionType for DelegationPath {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
         if self.expected.is_empty() {
-            return Err(Row::unknown("expected", "the list is empty, so that nothing is claimed"));
+            return Err(Row::unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let agents = names(&in_order(trace, SpanKind::Subagent));
@@ -424,7 +423,7 @@ impl AssertionType for DelegationPath {
             (Some((_, names)), _) => (names.iter().map(String::as_str).collect(), " via routing fallback"),
             (None, false) => (agents, ""),
             (None, true) => {
-                let message = "no subagent spans found, and no routing data is given that could tell";
+                let message = "no subagent spans found, and no routing data is set";
                 return Ok(Row::warn("expected", message).unless(doubt(trace)));
             }
         };
@@ -476,7 +475,7 @@ impl AssertionType for NoSpanErrors {
     }
 }
 
-/// The kind of a span as the format names it.
+/// Returns the kind of a span as the format names it.
 pub(super) fn kind_text(kind: SpanKind) -> &'static str {
     match kind {
         SpanKind::Llm => "llm",

@@ -14,19 +14,19 @@ use crate::{
 /// Maximum number of lines of help.
 const MAX_LINES: usize = 20;
 
-/// As many calls are compared one by one.
+/// Maximum number of calls that are compared one by one.
 const MAX_COMPARED: usize = 2_000;
 
-/// Why a claim about what is not in a trace, or about all of it, cannot be sure.
+/// Returns why a claim about what is not in a trace, or about all of it, cannot be sure.
 pub(super) fn doubt(trace: &Trace) -> Option<&'static str> {
     if trace.cut {
-        return Some("the trace has more spans than were kept, and the others could decide");
+        return Some("the trace has more spans than were kept, and the others could change the result");
     }
-    trace.unfinished.then_some("the trace has not ended, and what follows could decide")
+    trace.unfinished.then_some("the trace has not ended, and later spans could change the result")
 }
 
-/// The expected calls beside the actual ones, one in each line: those of both, `-` for one that was not made, `+` for one that
-/// was not expected.
+/// Returns the expected calls beside the actual ones, one in each line: those of both, `-` for one that was not made,
+/// `+` for one that was not expected.
 pub(super) fn aligned(expected: &[String], actual: &[&str]) -> Vec<String> {
     let expected: Vec<&str> = expected.iter().map(String::as_str).take(MAX_COMPARED).collect();
     let actual = &actual[..actual.len().min(MAX_COMPARED)];
@@ -45,7 +45,7 @@ pub(super) fn aligned(expected: &[String], actual: &[&str]) -> Vec<String> {
         };
         lines.extend(folded("- ", missing).into_iter().chain(folded("+ ", added)));
     }
-    block("the calls, where `-` was not made and `+` was not expected", lines)
+    block("the calls (`-`: expected but missing, `+`: not expected)", lines)
 }
 
 /// Equal neighbours take one line.
@@ -59,7 +59,7 @@ fn folded(mark: &str, names: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Lines as one piece of help; none where there are no lines.
+/// Lines as one piece of help; empty if there are no lines.
 fn block(title: &str, mut lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() {
         return Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn shown(span: &Span) -> String {
     format!("{} ({})", span.name, kind_text(span.kind))
 }
 
-/// The spans that took longest.
+/// Returns the spans that took longest.
 pub(super) fn by_duration(trace: &Trace) -> Vec<String> {
     let took = |span: &Span| {
         let told = || Some((span.ended_us? - span.started_us?) as f64 / 1000.0);
@@ -96,7 +96,7 @@ pub(super) fn by_duration(trace: &Trace) -> Vec<String> {
     block("the spans that took longest", spans.iter().take(5).map(line).collect())
 }
 
-/// What each model costs, the dearest first.
+/// Returns what each model costs, the dearest first.
 pub(super) fn by_model<'s>(costs: impl Iterator<Item = (&'s Span, f64, bool)>) -> Vec<String> {
     let mut of_models: BTreeMap<&str, (f64, usize, bool)> = BTreeMap::new();
     for (span, cost, estimated) in costs {

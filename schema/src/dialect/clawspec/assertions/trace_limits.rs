@@ -62,7 +62,7 @@ impl SpanType {
     }
 }
 
-/// Why tokens cannot be counted: a question to a model that does not tell its own.
+/// Returns why tokens cannot be counted: a question to a model that does not tell its own.
 fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
     let mut some = false;
     let mut none = false;
@@ -73,12 +73,12 @@ fn untold<'t>(spans: impl Iterator<Item = &'t Span>) -> Option<&'static str> {
         model |= span.tokens.is_none() && span.kind == SpanKind::Llm;
     }
     if model {
-        return Some("a question to a model does not tell its tokens");
+        return Some("a model call has no token counts");
     }
-    (none && !some).then_some("the trace does not tell tokens")
+    (none && !some).then_some("the trace has no token counts")
 }
 
-/// Why the tokens of a whole trace cannot be counted.
+/// Returns why the tokens of a whole trace cannot be counted.
 fn untold_of(trace: &Trace) -> Option<&'static str> {
     // A gateway may tell the tokens of several questions in a span of its own.
     let is_summed = trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some());
@@ -177,7 +177,7 @@ impl AssertionType for TraceTokenBudget {
                 wrong.push((key, format!("{name} tokens {used} > max {most}"), most, used));
             }
         }
-        let Some(field) = field else { return Err(Row::unknown("", "no limit is given, so that nothing is claimed")) };
+        let Some(field) = field else { return Err(Row::unknown("", "no limit is set, so nothing is checked")) };
         let Some((key, _, most, used)) = wrong.first() else {
             return Ok(Row::pass(field).unless(untold_of(trace)).unless(doubt(trace)));
         };
@@ -206,7 +206,7 @@ pub struct TraceDuration {
     pub max_ms: f64,
 }
 
-/// How long the trace took, and why that may be wrong.
+/// Returns how long the trace took, and why that may be wrong.
 fn duration_ms(trace: &Trace) -> Option<(f64, Option<&'static str>)> {
     if let (Some(start), Some(end)) = (trace.started_us, trace.ended_us) {
         return Some((((end - start) as f64 / 1000.0).max(0.0), None));
@@ -237,7 +237,7 @@ impl AssertionType for TraceDuration {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let trace = seen.trace()?;
         let Some((took, doubt)) = duration_ms(trace) else {
-            return Err(Row::unknown("max_ms", "the trace tells no times"));
+            return Err(Row::unknown("max_ms", "the trace has no times"));
         };
         let most = self.max_ms;
         if took <= most {
@@ -272,9 +272,9 @@ pub struct TraceCost {
 }
 
 impl TraceCost {
-    /// What a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
+    /// Returns what a part costs, and whether that is an estimate. `Err` when it has tokens and no price.
     fn cost(span: &Span, scope: &Scope) -> Result<Option<(f64, bool)>, ()> {
-        // A cost of nothing is what back ends tell that know no price.
+        // A cost of nothing is what backends tell that know no price.
         if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
             return Ok(Some((cost, false)));
         }
@@ -300,7 +300,7 @@ pub(crate) struct Cost {
     pub estimated: bool,
 }
 
-/// What a trace costs.
+/// Returns what a trace costs.
 pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     let mut total = Cost::default();
     if let Some(sum) = trace.cost_usd {
@@ -320,7 +320,7 @@ pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     total
 }
 
-/// The price of a model: of its exact name, else of the first one that ends as it does.
+/// Returns the price of a model: of its exact name, else of the first one that ends as it does.
 fn price_of<'s>(model: &str, scope: &'s Scope) -> Option<&'s Price> {
     let alike = |name: &str| name.ends_with(model) || model.ends_with(name);
     scope
@@ -353,12 +353,11 @@ impl AssertionType for TraceCost {
             return Ok(Row::fail("max_usd", Mismatch { help, ..mismatch }));
         }
         if known == 0 {
-            let message =
-                "the trace tells no cost: give `model_pricing` in `clawspec.yaml`, so that it can be estimated";
+            let message = "the trace has no costs: set `model_pricing` in `clawspec.yaml` to estimate them";
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         if unknown > 0 {
-            let message = format!("the cost of {unknown} parts is not known; the others cost {about}${sum:.4}");
+            let message = format!("the cost of {unknown} spans is unknown; the others cost {about}${sum:.4}");
             return Ok(Row::warn("max_usd", message).unless(doubt(trace)));
         }
         Ok(Row::pass("max_usd").unless(doubt(trace)))

@@ -89,8 +89,8 @@ impl Line {
         line
     }
 
-    /// The agent that works in a session that an agent started.
-    pub(crate) fn delegate(&self) -> Option<(&str, &str)> {
+    /// Returns the agent that works in a session that an agent started.
+    pub fn delegate(&self) -> Option<(&str, &str)> {
         self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
     }
 
@@ -148,19 +148,19 @@ impl Line {
     }
 }
 
-/// The agent that a session key names, where another agent started the session: `agent:<agent>:subagent:…`.
+/// Returns the agent that a session key names, where another agent started the session: `agent:<agent>:subagent:…`.
 fn delegate(key: &str) -> Option<&str> {
     let mut parts = key.splitn(4, ':');
     let (start, agent, kind) = (parts.next()?, parts.next()?, parts.next()?);
     (start == "agent" && matches!(kind, "subagent" | "acp")).then_some(agent)
 }
 
-/// A value that says something.
+/// Returns a value that says something.
 fn known(text: &str) -> Option<&str> {
     (!matches!(text, "" | "unknown" | "undefined" | "null")).then_some(text)
 }
 
-/// The word behind a key, and what follows.
+/// Returns the word after a key, and what follows.
 fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     let start = text.find(key)? + key.len();
     let rest = &text[start..];
@@ -168,7 +168,7 @@ fn value<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     (end > 0).then(|| (&rest[..end], &rest[end..]))
 }
 
-/// Of several `tool=` the last one counts that has an `agent=` behind it.
+/// Of several `tool=` the last one counts that has an `agent=` after it.
 fn call(rest: &str) -> Option<Event> {
     let agent = rest.rfind("agent=")?;
     let start = rest[..agent].rfind("tool=")?;

@@ -38,8 +38,8 @@ pub enum Kin {
 }
 
 impl Lineage {
-    /// A run by its id, or by that of its session, and by the key of its session where that is known. With an empty id,
-    /// every run.
+    /// Returns a run by its id, or by that of its session, and by the key of its session where that is known. With an
+    /// empty id, every run.
     pub fn of(run: &str, key: Option<&str>) -> Lineage {
         let name = || [run.to_owned()].into_iter().filter(|run| !run.is_empty()).collect();
         let keys = key.filter(|_| !run.is_empty()).map(str::to_owned).into_iter().collect();
@@ -73,19 +73,20 @@ impl Lineage {
         is_new
     }
 
-    /// What a line is to the run. `None`: it is about others.
+    /// Returns what a line is to the run. `None`: it is about others.
     pub fn kin(&self, line: &Line) -> Option<Kin> {
         let is_of_any = self.every && line.run.is_some();
         self.kin_by_name(line).or_else(|| is_of_any.then_some(Kin::Own))
     }
 
-    /// The names that are searched for: a line without any of them is about others. `None`: every line may be about the run.
+    /// Returns the names that are searched for: a line without any of them is about others. `None`: every line may be
+    /// about the run.
     pub fn needles(&self) -> Option<impl Iterator<Item = &str>> {
         let names = self.own.all().chain(self.started.all()).chain(&self.traces);
         (!self.every).then(|| names.map(String::as_str))
     }
 
-    /// The traces of the run, and of those that it started.
+    /// Returns the traces of the run, and of those that it started.
     pub fn traces(&self) -> impl Iterator<Item = &str> {
         self.traces.iter().map(String::as_str)
     }

@@ -38,7 +38,7 @@ const HOOK: &str = "5f469be8-47c7-4000-8944-cb84d06dc022";
 const EMBEDDED: &str = "a355f0b6-f5d0-4091-9302-202f1edcdc52";
 const DELEGATE: &str = "d6bfd5c3-fb5e-43b8-a3c8-f45058889394";
 
-/// Its first lines, until and with the first one that has this text.
+/// Returns its first lines, until and with the first one that has this text.
 fn until(text: &str) -> String {
     let last = OPENCLAW.lines().position(|line| line.contains(text)).unwrap();
     OPENCLAW.lines().take(last + 1).map(|line| format!("{line}\n")).collect()
@@ -75,7 +75,7 @@ fn run_is_done_when_the_runs_that_it_started_are_done() {
 }
 
 #[test]
-fn log_at_level_info_tells_no_calls() {
+fn log_at_level_info_has_no_calls() {
     let info: String =
         OPENCLAW.lines().filter(|line| line.contains("\"INFO\"")).map(|line| format!("{line}\n")).collect();
     let log = GatewayLog::read(&info, HOOK, None);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// The id of the agent that works in a directory, by the list that `openclaw agents list --json` prints. `None`: no agent
-/// does, or several do.
+/// Returns the id of the agent that works in a directory, by the list that `openclaw agents list --json` prints.
+/// `None`: no agent does, or several do.
 pub fn agent_of_workspace(list: &Value, directory: &Path) -> Option<String> {
     let agents = list.as_array().or_else(|| list.get("agents")?.as_array())?;
     let works_there = |agent: &&Value| agent["workspace"].as_str().is_some_and(|it| Path::new(it) == directory);
@@ -14,7 +14,7 @@ pub fn agent_of_workspace(list: &Value, directory: &Path) -> Option<String> {
     found.next().is_none().then(|| only.to_owned())
 }
 
-/// The id of an agent by what starts it: what follows `agentId:` in the text, else the text itself.
+/// Returns the id of an agent by what starts it: what follows `agentId:` in the text, else the text itself.
 pub fn agent_id(trigger: &str) -> &str {
     let Some((_, behind)) = trigger.split_once("agentId:") else { return trigger.trim() };
     let behind = behind.trim_start().trim_start_matches(['"', '\'']);
@@ -22,8 +22,8 @@ pub fn agent_id(trigger: &str) -> &str {
     if id.is_empty() { trigger.trim() } else { id }
 }
 
-/// The id of the run of an agent, by what `openclaw agent --json` printed: JSON, or JSON within other text. Where only the
-/// session is named, as older versions do, its id. The error says what is wrong with it.
+/// Returns the id of the run of an agent, by what `openclaw agent --json` printed: JSON, or JSON within other text.
+/// Where only the session is named, as older versions do, its id. The error says what is wrong with it.
 pub fn run_of(output: &str) -> Result<Option<String>, String> {
     let within = || output.get(output.find('{')?..=output.rfind('}')?);
     let parsed: Option<Value> = serde_json::from_str(output).ok().or_else(|| serde_json::from_str(within()?).ok());

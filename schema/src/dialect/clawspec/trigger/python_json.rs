@@ -1,10 +1,10 @@
-//! JSON as Python writes it: keys in order, a blank behind `,` and `:`, nothing but ASCII.
+//! JSON as Python writes it: keys in order, a blank after `,` and `:`, nothing but ASCII.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// A value as `json.dumps(value, sort_keys=True)` writes it.
+/// Returns a value as `json.dumps(value, sort_keys=True)` writes it.
 pub(super) fn text(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -63,7 +63,7 @@ fn write_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The shortest digits that mean the number, with an exponent from `1e16` and below `1e-4`.
+/// Returns the shortest digits that mean the number, with an exponent from `1e16` and below `1e-4`.
 fn float(value: f64) -> String {
     let written = format!("{value:e}");
     let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));

@@ -11,7 +11,7 @@ use crate::{
     evidence::{CommandLog, Evidence, Ran},
 };
 
-/// As many commands are listed.
+/// Maximum number of commands that are listed.
 const LISTED: usize = 50;
 
 const TOO_LONG: &str = "the pattern took too many steps";
@@ -26,7 +26,7 @@ pub(super) struct CommandPattern {
 #[derive(Clone, Debug)]
 enum Engine {
     Pattern(EcmaPattern),
-    /// No regular expression, or one without special signs: searched for as it stands.
+    /// No regular expression, or one without special signs: searched for as written.
     Text,
     /// A regular expression that cannot be searched for here.
     Unusable(String),
@@ -50,10 +50,10 @@ impl CommandPattern {
         })
     }
 
-    /// Why the pattern can never be judged.
+    /// Returns why the pattern can never be judged.
     pub(super) fn unusable(&self) -> Option<String> {
         match self.engine() {
-            Engine::Unusable(reason) => Some(format!("the pattern cannot be searched for here: {reason}")),
+            Engine::Unusable(reason) => Some(format!("unsupported regular expression: {reason}")),
             Engine::Pattern(_) | Engine::Text => None,
         }
     }
@@ -68,21 +68,21 @@ impl CommandPattern {
             Engine::Pattern(pattern) if !command.command.masked.is_empty() => masked(pattern, &command.command.text),
             Engine::Pattern(pattern) => search(pattern, &command.command.text),
             Engine::Text => contains(&command.command, &self.source),
-            Engine::Unusable(_) => Found::Unclear("the pattern cannot be searched for here"),
+            Engine::Unusable(_) => Found::Unclear("unsupported regular expression"),
         }
     }
 
-    /// What helps when no command matches: one that would in other letter case, or the nearest one.
+    /// Returns what helps when no command matches: one that would in other letter case, or the nearest one.
     pub(super) fn nearest(&self, log: &CommandLog) -> Option<String> {
         let commands: Vec<String> =
             log.commands.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
             && let Some(index) = log.commands.iter().position(|it| search(&pattern, &it.command.text) == Found::Yes)
         {
-            return Some(format!("command {} matches in other letter case: `{}`", index + 1, commands[index]));
+            return Some(format!("command {} matches with different case: `{}`", index + 1, commands[index]));
         }
         let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
-        Some(format!("command {} is nearest: `{}`", close.number, close.text))
+        Some(format!("command {} is closest: `{}`", close.number, close.text))
     }
 }
 
@@ -99,7 +99,7 @@ fn search(pattern: &EcmaPattern, text: &str) -> Found {
     }
 }
 
-/// A masked command matches when it does whatever stands under the stars, as far as that can be tried.
+/// A masked command matches when it does whatever is under the stars, as far as that can be tried.
 fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     let tried = ["*", "a", "Z", "0", "-"].map(|sign| search(pattern, &command.replace('*', sign)));
     if tried.iter().all(|found| *found == Found::Yes) {
@@ -108,7 +108,7 @@ fn masked(pattern: &EcmaPattern, command: &str) -> Found {
     Found::Unclear(MASKED)
 }
 
-/// The letters of a pattern, without what has a special meaning.
+/// Returns the letters of a pattern, without what has a special meaning.
 fn skeleton(pattern: &str) -> String {
     let mut letters = String::with_capacity(pattern.len());
     let mut signs = pattern.chars().peekable();
@@ -127,12 +127,12 @@ fn skeleton(pattern: &str) -> String {
     letters.trim().to_owned()
 }
 
-/// The commands that were recorded, or why they are not known.
+/// Returns the commands that were recorded, or why they are not known.
 pub(super) fn log(evidence: &Evidence) -> Result<&CommandLog, &'static str> {
     evidence.commands.as_ref().ok_or("the commands were not recorded")
 }
 
-/// The commands, one on a line.
+/// Returns the commands, one on a line.
 pub(super) fn listing(log: &CommandLog) -> String {
     if log.commands.is_empty() {
         return "no command".to_owned();
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(found("Git", "git", false), Found::No);
         assert_eq!(found("ls [a", "ls [a]", false), Found::Yes);
         assert_eq!(found("ls [a", "ls a", false), Found::No);
-        assert_eq!(found("(?i:git)", "git", false), Found::Unclear("the pattern cannot be searched for here"));
+        assert_eq!(found("(?i:git)", "git", false), Found::Unclear("unsupported regular expression"));
     }
 
     #[test]

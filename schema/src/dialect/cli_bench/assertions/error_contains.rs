@@ -45,7 +45,7 @@ impl Check for ErrorContains {
             Last::NotKnown(reason) => return row.unknown(reason),
         };
         let Some(stderr) = &command.stderr else {
-            return row.unknown("what the last command wrote to standard error was not recorded");
+            return row.unknown("the standard error of the last command was not recorded");
         };
         match contains(stderr, &self.0).of(command) {
             Found::Yes => row.pass(),

@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for ExitCode {
             Value::String(text) => text.trim().parse().ok(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        code.map(ExitCode).ok_or_else(|| D::Error::custom("an exit code is a whole number"))
+        code.map(ExitCode).ok_or_else(|| D::Error::custom("an exit code is an integer"))
     }
 }
 
@@ -57,7 +57,7 @@ impl Check for ExitCode {
             Last::NotKnown(reason) => return row.unknown(reason),
         };
         let Some(code) = command.exit.and_then(|exit| exit.shell_code()) else {
-            return row.unknown("how the last command ended was not recorded");
+            return row.unknown("the exit code of the last command was not recorded");
         };
         if code == self.0 {
             return row.pass();
@@ -86,10 +86,10 @@ impl Check for ExitCode {
 
 fn meaning(code: i64) -> Option<String> {
     match code {
-        124 => Some("a command that ran out of time".to_owned()),
-        126 => Some("a program that may not be executed".to_owned()),
-        127 => Some("a program that was not found".to_owned()),
-        129..=192 => Some(format!("a command that signal {} ended", code - 128)),
+        124 => Some("that the command timed out".to_owned()),
+        126 => Some("that the program is not executable".to_owned()),
+        127 => Some("that the program was not found".to_owned()),
+        129..=192 => Some(format!("that signal {} ended the command", code - 128)),
         _ => None,
     }
 }

@@ -68,7 +68,7 @@ impl Check for FileContainsClaim {
             Ok(PathState::File { content: None }) => return row.unknown("its content was not recorded"),
             Ok(PathState::Missing { beside }) => return row.fail(missing(path, beside)),
             Ok(PathState::Directory) => return row.fail(not_read(path, "is a directory")),
-            Ok(PathState::Other) => return row.fail(not_read(path, "is no regular file")),
+            Ok(PathState::Other) => return row.fail(not_read(path, "is not a regular file")),
             Err(reason) => return row.unknown(reason.as_str()),
         };
         let found = match content {

@@ -59,7 +59,7 @@ impl Check for FileExistsClaim {
     }
 }
 
-/// A path that does not exist, with the name beside it that may have been meant.
+/// Returns a path that does not exist, with the name beside it that may have been meant.
 pub(super) fn missing(path: &str, beside: &[String]) -> Mismatch {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut help = Vec::new();

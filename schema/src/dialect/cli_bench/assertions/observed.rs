@@ -10,18 +10,18 @@ use crate::{
     verdict::{Mismatch, Outcome, Verdict},
 };
 
-/// Shown texts are cut behind this many characters, as in the original. What is checked is never cut here.
+/// Shown texts are cut after this many characters, as in the original. What is checked is never cut here.
 const SHOWN: usize = 2_000;
 
-/// As many steps are taken to find out whether a text may hide under stars.
+/// Maximum number of steps that are taken to find out whether a text may hide under stars.
 const STEPS: usize = 4_000_000;
 
-pub(super) const CUT: &str = "the output was cut off, and the missing part could decide";
+pub(super) const CUT: &str = "the output was cut off, and the missing part could change the result";
 const HELD: &str = "the command ended while a background process kept its output open, and what that would still print \
                     could decide";
-pub(super) const MASKED: &str = "a part of it is masked, and the masked text could decide";
+pub(super) const MASKED: &str = "a part of it is masked, and the masked text could change the result";
 
-/// A text as a result shows it.
+/// Returns a text as a result shows it.
 pub(super) fn shown(text: &str) -> String {
     let length = text.chars().count();
     if length <= SHOWN {
@@ -30,7 +30,7 @@ pub(super) fn shown(text: &str) -> String {
     format!("{} ({length} characters in all)", shortened(text, SHOWN))
 }
 
-/// A command in a sentence.
+/// Returns a command in a sentence.
 pub(super) fn brief(command: &str) -> String {
     shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 200)
 }
@@ -43,12 +43,12 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A result at a part of an assertion: `exit_code`, `file_contains/text`.
+    /// Returns a result at a part of an assertion: `exit_code`, `file_contains/text`.
     pub(super) fn new(kind: &'static str, label: impl Into<String>) -> Row {
         Row { at: Pointer::root().key(kind), kind, label: label.into() }
     }
 
-    /// The same at a field of the assertion.
+    /// Returns the same at a field of the assertion.
     pub(super) fn at(mut self, field: &str) -> Row {
         self.at = Pointer::root().key(self.kind).key(field);
         self
@@ -94,7 +94,7 @@ impl Last<'_> {
     }
 }
 
-/// What a claim about the last command says when there was none.
+/// Returns what a claim about the last command says when there was none.
 pub(super) fn no_command(expected: impl Into<String>) -> Mismatch {
     Mismatch {
         message: "the model ran no command".to_owned(),
@@ -114,7 +114,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// The same of an output of a command: what is missing of it is said as exactly as it is known.
+    /// Returns the same of an output of a command: what is missing of it is said as exactly as it is known.
     pub(super) fn of(self, ran: &Ran) -> Found {
         match self {
             Found::Unclear(CUT) if ran.held => Found::Unclear(HELD),
@@ -167,7 +167,7 @@ fn covers(masked: &str, text: &str, whole: bool) -> bool {
     !whole || letters.next().is_none()
 }
 
-/// Whether a text may stand in a masked one, at least in part under stars. When that takes too long to find out, it may.
+/// Whether a text may be in a masked one, at least in part under stars. When that takes too long to find out, it may.
 pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
     let masked: Vec<char> = masked.chars().collect();
     let wanted: Vec<char> = wanted.chars().collect();
@@ -195,13 +195,13 @@ pub(super) fn may_hide(masked: &str, wanted: &str) -> bool {
     false
 }
 
-/// What helps to see why a text is missing: a line that differs in case, or the one that is closest.
+/// Returns what helps to see why a text is missing: a line that differs in case, or the one that is closest.
 pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
     let lower = wanted.to_lowercase();
     let other_case = (lower.len() <= 2_000)
         .then(|| text.lines().take(20_000).enumerate().find(|(_, line)| line.to_lowercase().contains(&lower)));
     if let Some(Some((index, line))) = other_case {
-        return vec![format!("line {} has it in other letter case: {}", index + 1, shortened(line, 400))];
+        return vec![format!("line {} has it with different case: {}", index + 1, shortened(line, 400))];
     }
     closest_line(text, wanted)
         .map(|line| format!("line {} is closest: {}", line.number, line.text))
@@ -209,14 +209,14 @@ pub(super) fn near_text(text: &str, wanted: &str) -> Vec<String> {
         .collect()
 }
 
-/// The state of the world that a claim looks at: what was observed after exactly these commands of `verify`, which stand
+/// The state of the world that a claim looks at: what was observed after exactly these commands of `verify`, which are
 /// before it in the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct After(pub Vec<String>);
 
 impl After {
-    /// What stands at a path. `content` asks for a state that holds the content. Where that was not observed, what the agent
-    /// did to its directory decides as well, so a new claim is judged without a run.
+    /// Returns what is at a path. `content` asks for a state that holds the content. Where that was not observed, what
+    /// the agent did to its directory decides as well, so a new claim is judged without a run.
     pub(super) fn path<'e>(
         &self,
         evidence: &'e Evidence,
@@ -236,7 +236,7 @@ impl After {
         }
     }
 
-    /// How a command ended.
+    /// Returns how a command ended.
     pub(super) fn command<'e>(&self, evidence: &'e Evidence, wanted: &str) -> Result<&'e Ran, String> {
         let fits = |need: &Need| matches!(need, Need::Command { run, .. } if run == wanted);
         match self.answer(evidence, fits)? {
@@ -267,7 +267,7 @@ impl After {
     }
 }
 
-/// What is at a path by what is known of the agent's directory; `None` where that is not enough.
+/// Returns what is at a path by what is known of the agent's directory; `None` where that is not enough.
 fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
     let below = wanted.strip_prefix("{{workdir}}/").unwrap_or(wanted);
     if below.starts_with('/') {
@@ -312,7 +312,7 @@ fn state_in(log: &FileLog, wanted: &str, content: bool) -> Option<PathState> {
     Some(PathState::Directory)
 }
 
-/// The names in a directory.
+/// Returns the names in a directory.
 fn beside(log: &FileLog, directory: &[&str]) -> Vec<String> {
     let prefix: String = directory.iter().flat_map(|name| [*name, "/"]).collect();
     let files = log.files.iter().filter(|file| file.change != Change::Removed).map(|file| &file.path);
@@ -321,12 +321,12 @@ fn beside(log: &FileLog, directory: &[&str]) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Why an answer is none.
+/// Returns why an answer is none.
 fn no_answer(answer: &Answer) -> String {
     if let Answer::Nothing(reason) = answer { reason.clone() } else { "something else was observed".to_owned() }
 }
 
-/// A need that only names a path.
+/// Returns a need that only names a path.
 pub(super) fn path_need(path: &str, content: bool) -> Vec<Need> {
     vec![Need::Path { path: path.to_owned(), content }]
 }
@@ -339,7 +339,7 @@ mod tests {
         Capture::whole(text.to_owned())
     }
 
-    /// A text with stars that stand for something else.
+    /// Returns a text with stars that stand for something else.
     fn starred(text: &str) -> Capture {
         let stars = text.char_indices().filter(|(_, sign)| *sign == '*').map(|(at, _)| (at, at + 1));
         Capture { masked: stars.collect(), ..Capture::whole(text.to_owned()) }

@@ -42,7 +42,7 @@ impl Check for OutputContains {
             Last::NotKnown(reason) => return row.unknown(reason),
         };
         let Some(stdout) = &command.stdout else {
-            return row.unknown("what the last command printed was not recorded");
+            return row.unknown("the output of the last command was not recorded");
         };
         match contains(stdout, &self.0).of(command) {
             Found::Yes => row.pass(),
@@ -75,7 +75,7 @@ impl Check for OutputContains {
     }
 }
 
-/// The earlier command in whose stream the text stands.
+/// Returns the earlier command in whose stream the text is.
 pub(super) fn earlier(
     evidence: &Evidence,
     wanted: &str,

@@ -42,7 +42,7 @@ impl Check for OutputEquals {
             Last::NotKnown(reason) => return row.unknown(reason),
         };
         let Some(stdout) = &command.stdout else {
-            return row.unknown("what the last command printed was not recorded");
+            return row.unknown("the output of the last command was not recorded");
         };
         match equals(stdout, &self.0).of(command) {
             Found::Yes => row.pass(),
@@ -65,7 +65,7 @@ impl Check for OutputEquals {
     }
 }
 
-/// Where two texts part.
+/// Returns where two texts part.
 pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
     let mut help = Vec::new();
     let first = actual.lines().zip(expected.lines()).position(|(one, other)| one != other);
@@ -78,7 +78,7 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
                 help.push(format!("it should be: {}", line(expected)));
             }
             if line(actual).to_lowercase() == line(expected).to_lowercase() {
-                help.push("only the letter case differs".to_owned());
+                help.push("only the case differs".to_owned());
             } else if line(actual).split_whitespace().eq(line(expected).split_whitespace()) {
                 help.push("only the white space differs".to_owned());
             }
@@ -87,7 +87,7 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
         None => help.push("only line ends differ".to_owned()),
     }
     if !expected.is_empty() && actual.contains(expected) {
-        help.push("the text is a part of it: `output_contains` would hold".to_owned());
+        help.push("the output contains it: `output_contains` would pass".to_owned());
     }
     Mismatch { message: String::new(), expected: shown(expected), actual: shown(actual), help }
 }

@@ -62,7 +62,7 @@ struct RunCountClaim {
 }
 
 impl RunCountClaim {
-    /// The bounds in words.
+    /// Returns the bounds in words.
     fn bounds(&self) -> String {
         match (self.min, self.max) {
             (Some(min), Some(max)) if min == max => times(min),

@@ -51,7 +51,7 @@ fn printed(code: i32, stdout: &str) -> Ran {
     Ran { exit: exit(code), stdout: kept(stdout), stderr: kept(""), ..Ran::default() }
 }
 
-/// A model that looked for help, did its work, and looked at it.
+/// Returns a model that looked for help, did its work, and looked at it.
 fn evidence() -> Evidence {
     Evidence {
         commands: Some(CommandLog {
@@ -76,10 +76,10 @@ fn evidence() -> Evidence {
     }
 }
 
-/// A claim and the item that it stands in.
+/// A claim and the item that it is in.
 type Placed = (Pointer, std::sync::Arc<dyn Check>);
 
-/// The claims of a list, each with its place.
+/// Returns the claims of a list, each with its place.
 fn claims(list: &str) -> (Document, Vec<Placed>) {
     let document = Document::read(list, ScalarRules::Yaml12);
     let mut after = After::default();
@@ -152,7 +152,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               +  version: 1
             name: my app 
 
-              = line 1 has it in other letter case:  version: 1
+              = line 1 has it with different case:  version: 1
               = the last command was `cat config.yaml`
             fail /4/output_contains output contains "Created"
               the output of the last command does not contain "Created"
@@ -204,7 +204,7 @@ fn the_last_command_decides_about_streams_and_exit_codes() {
               + version: 1
             name: my app
               = it has 2 lines instead of 1
-              = the text is a part of it: `output_contains` would hold
+              = the output contains it: `output_contains` would pass
               = the last command was `cat config.yaml`
         "#]],
     );
@@ -223,14 +223,14 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 matches in other letter case: `mycli init --name 'my app'`
+              = command 2 matches with different case: `mycli init --name 'my app'`
             fail /2/ran ran `mycli init --nam$`
               none of 3 commands matches `mycli init --nam$`
               - a command that matches `mycli init --nam$`
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 is nearest: `mycli init --name 'my app'`
+              = command 2 is closest: `mycli init --name 'my app'`
             fail /3/ran ran `zebra`
               none of 3 commands matches `zebra`
               - a command that matches `zebra`
@@ -243,7 +243,7 @@ fn every_command_counts_for_patterns() {
               + mycli --help
             mycli init --name 'my app'
             cat config.yaml
-              = command 2 is nearest: `mycli init --name 'my app'`
+              = command 2 is closest: `mycli init --name 'my app'`
             pass /5/not_ran did not run `sudo`
             fail /6/not_ran did not run `^mycli`
               command 1 matches `^mycli`: `mycli --help`
@@ -291,7 +291,7 @@ fn files_and_commands_are_looked_at_in_their_order() {
               + version: 1
             name: my app
 
-              = line 1 has it in other letter case: version: 1
+              = line 1 has it with different case: version: 1
             fail /5/file_contains/path `confg.yaml` contains "a"
               `confg.yaml` does not exist
               - `confg.yaml` exists
@@ -338,7 +338,7 @@ fn a_recording_made_with_other_commands_before_says_nothing() {
     );
 }
 
-/// A directory where `new/a.txt` and a binary file are new, `old.txt` is as it was, and `gone.txt` was removed.
+/// Returns a directory where `new/a.txt` and a binary file are new, `old.txt` is as it was, and `gone.txt` was removed.
 fn file_log(cut: bool) -> Evidence {
     let file = |path: &str, change, text: Option<&str>| ChangedFile {
         path: path.to_owned(),
@@ -387,7 +387,7 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
               - Hello
               + greeting: hello
 
-              = line 1 has it in other letter case: greeting: hello
+              = line 1 has it with different case: greeting: hello
             fail /8/file_contains/path `new` contains "hello"
               `new` is a directory
               - a file that can be read
@@ -430,7 +430,7 @@ fn a_command_that_took_too_long_fails() {
         fail /0/verify/run verify `sleep 99`
           `sleep 99` did not end within 30 seconds
           - exit code 0
-          + ended for taking too long
+          + terminated after the timeout
           = standard output: half
     "#]],
     );

@@ -34,7 +34,7 @@ use crate::{
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["shell", "script", "check"]))]
 pub struct Verify {
-    /// The shell command.
+    /// Shell command to run.
     #[schemars(extend("minLength" = 1, "x-shell" = true, "x-template" = "workdir", "examples" = ["test -s result.csv"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "shell", "script"]))]
     pub run: String,
@@ -75,12 +75,12 @@ impl VerifyClaim {
             return row.fail(Mismatch {
                 message: format!("`{run}` did not end within {} seconds", Verify::TIMEOUT_MS / 1000),
                 expected: "exit code 0".to_owned(),
-                actual: "ended for taking too long".to_owned(),
+                actual: "terminated after the timeout".to_owned(),
                 help: streams(answer),
             });
         }
         let Some((exit, code)) = answer.exit.and_then(|exit| Some((exit, exit.shell_code()?))) else {
-            return row.unknown("how the command ended was not recorded");
+            return row.unknown("the exit code of the command was not recorded");
         };
         if code != 0 {
             let message = match exit.signal {
@@ -97,7 +97,7 @@ impl VerifyClaim {
         if output_contains.is_none() && output_equals.is_none() {
             return row.pass();
         }
-        let Some(stdout) = &answer.stdout else { return row.unknown("what the command printed was not recorded") };
+        let Some(stdout) = &answer.stdout else { return row.unknown("the output of the command was not recorded") };
         let mut doubt = None;
         if let Some(wanted) = output_contains {
             match contains(stdout, wanted).of(answer) {
@@ -150,7 +150,7 @@ impl Check for VerifyClaim {
     }
 }
 
-/// What a command that went wrong wrote.
+/// Returns what a command that went wrong wrote.
 fn streams(answer: &Ran) -> Vec<String> {
     let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
         let text = capture.as_ref()?.text.trim();

@@ -23,7 +23,7 @@ impl Check for LatencyClaim {
         let Some(took) = evidence.duration_ms else { return vec![row.unknown("the duration was not recorded")] };
         if took <= self.expect.max_ms {
             let open = evidence.duration_is_open();
-            return vec![row.pass_unless(open.then_some("the output was still open when it was no longer waited for"))];
+            return vec![row.pass_unless(open.then_some("the output was still open at the timeout"))];
         }
         let shown = number_text((took * 1000.0).round() / 1000.0);
         let mismatch = Mismatch {
@@ -56,7 +56,7 @@ impl Check for CostClaim {
         let most = number_text(self.expect.max_usd);
         let row = Row::new(Pointer::root().key("maxUsd"), "cost", format!("Cost <= ${most}"));
         let Some(cost) = evidence.usage.and_then(|usage| usage.cost_usd) else {
-            return vec![row.unknown("the cost is not known")];
+            return vec![row.unknown("the cost is unknown")];
         };
         if cost <= self.expect.max_usd {
             return vec![row.pass()];
@@ -86,7 +86,7 @@ pub(crate) struct DriftClaim;
 impl Check for DriftClaim {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
         let row = Row::new(Pointer::root(), "drift", "Drift check");
-        vec![row.unknown("expectations about a stored answer are not supported yet")]
+        vec![row.unknown("expectations about a baseline are not supported yet")]
     }
 
     fn texts(&self) -> Vec<String> {

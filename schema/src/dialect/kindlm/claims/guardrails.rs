@@ -49,7 +49,7 @@ const DEFAULT_PATTERNS: [&str; 3] = [
     r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Z|a-z]{2,}\b",
 ];
 
-/// As many matches are counted in all.
+/// Maximum number of matches that are counted in all.
 const MOST_MATCHES: usize = 1_000;
 
 const LABEL: &str = "No PII detected";
@@ -189,7 +189,7 @@ impl Check for PiiClaim {
     }
 }
 
-/// The ends of a finding, the rest as stars, counted in UTF-16 units.
+/// Returns the ends of a finding, the rest as stars, counted in UTF-16 units.
 fn redacted(text: &str) -> String {
     let units: Vec<u16> = text.encode_utf16().collect();
     if units.len() <= 4 {

@@ -74,7 +74,7 @@ impl JudgeClaim {
         }
         let wanted = if self.times > 1 { QUORUM } else { 1 };
         if scores.len() < wanted {
-            let trouble = trouble.unwrap_or_else(|| "the judge was asked less often than is needed now".to_owned());
+            let trouble = trouble.unwrap_or_else(|| "the judge was asked fewer times than are now required".to_owned());
             return row.unknown(match self.times {
                 0 | 1 => trouble,
                 times => format!("only {} of {times} answers of the judge are usable: {trouble}", scores.len()),
@@ -119,7 +119,7 @@ impl Check for JudgeClaim {
         let at = Pointer::root();
         let row = Row::new(at, "judge", format!("Judge: {}", self.expect.criteria));
         let Some(need) = self.need() else {
-            return vec![row.unknown("no model can judge: the file names none under `models`")];
+            return vec![row.unknown("no model can judge: the file has no `models`")];
         };
         let doubt = match Seen::of(evidence) {
             Seen::Nothing => Some(NOT_RECORDED),
@@ -140,7 +140,7 @@ impl Check for JudgeClaim {
                 verdict
             }
             Some(Answer::Nothing(reason)) => row.unknown(reason.clone()),
-            Some(_) => row.unknown("the recording holds another answer than that of a judge"),
+            Some(_) => row.unknown("the recording does not contain a judge's answer"),
             None => row.unknown(UNASKED),
         }]
     }
@@ -160,23 +160,24 @@ struct Score {
 /// Reads an answer of a judge, or says why it cannot be read.
 fn read(reply: &ModelReply) -> Result<Score, String> {
     if let Some(error) = &reply.error {
-        return Err(format!("the judge gave no answer: {error}"));
+        return Err(format!("the judge did not answer: {error}"));
     }
     if reply.text.cut {
-        return Err("the answer of the judge was cut off".to_owned());
+        return Err("the judge's answer was cut off".to_owned());
     }
-    let unread = |reason: &str| format!("the answer of the judge cannot be read: {reason}");
-    let text = object(&reply.text.text).ok_or_else(|| unread("it holds no JSON object"))?;
+    let unread = |reason: &str| format!("the judge's answer is invalid: {reason}");
+    let text = object(&reply.text.text).ok_or_else(|| unread("it does not contain a JSON object"))?;
     let value = parse(text).map_err(|error| unread(&error.to_string()))?;
     let score = match value.get("score") {
         Some(Value::Number(score)) => score.as_f64().filter(|score| score.is_finite()),
         _ => None,
     };
-    let score = score.ok_or_else(|| unread("`score` is no number"))?;
+    let score = score.ok_or_else(|| unread("`score` is not a number"))?;
     if !(0.0..=1.0).contains(&score) {
         return Err(unread("`score` is not between 0 and 1"));
     }
-    let reasoning = value.get("reasoning").and_then(Value::as_str).ok_or_else(|| unread("`reasoning` is no string"))?;
+    let reasoning =
+        value.get("reasoning").and_then(Value::as_str).ok_or_else(|| unread("`reasoning` is not a string"))?;
     Ok(Score { value: score, reasoning: reasoning.to_owned() })
 }
 
@@ -244,12 +245,12 @@ mod tests {
             assert_eq!(reads(text), Ok(expected), "{text}");
         }
         for (text, reason) in [
-            ("I would say 0.5", "no JSON object"),
+            ("I would say 0.5", "not contain a JSON object"),
             ("{score: 1}", "line 1"),
-            (r#"{"score": "1", "reasoning": "r"}"#, "`score` is no number"),
+            (r#"{"score": "1", "reasoning": "r"}"#, "`score` is not a number"),
             (r#"{"score": 1.5, "reasoning": "r"}"#, "not between 0 and 1"),
             (r#"{"score": -0.1, "reasoning": "r"}"#, "not between 0 and 1"),
-            (r#"{"score": 1}"#, "`reasoning` is no string"),
+            (r#"{"score": 1}"#, "`reasoning` is not a string"),
         ] {
             assert!(reads(text).is_err_and(|told| told.contains(reason)), "{text}: {:?}", reads(text));
         }
@@ -269,7 +270,7 @@ mod tests {
         for reply in [failed(), said("polite enough")] {
             assert!(outcome(verdict(&claim(1), vec![reply])).starts_with("None Unknown"));
         }
-        assert!(outcome(verdict(&claim(1), Vec::new())).contains("asked less often"));
+        assert!(outcome(verdict(&claim(1), Vec::new())).contains("asked fewer times"));
         let unasked = Evidence { output: Some(Output::default()), ..Evidence::default() };
         assert!(outcome(claim(1).check(&unasked).remove(0)).contains("has not been asked"));
         let nobody = JudgeClaim { peer: None, ..claim(1) };

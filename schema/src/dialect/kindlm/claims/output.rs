@@ -71,7 +71,7 @@ impl Check for OutputClaim {
 }
 
 impl OutputClaim {
-    /// The structured output, or else the text read as JSON.
+    /// Returns the structured output, or else the text read as JSON.
     fn parsed<'e>(&self, seen: &Seen<'e>) -> (Verdict, Option<Cow<'e, Value>>) {
         let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
         let output: &'e Output = match seen {
@@ -96,7 +96,7 @@ impl OutputClaim {
                 if output.text.starts_with("```") {
                     help.push("the text is fenced as Markdown; it must be bare JSON".to_owned());
                 }
-                help.push("a command may print other text as well, when it reports its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
+                help.push("a command may print other text too if it reports its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
                 let mismatch = Mismatch {
                     message: format!("Failed to parse output as JSON: {error}"),
                     expected: "one JSON value".to_owned(),

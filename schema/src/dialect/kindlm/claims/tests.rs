@@ -291,7 +291,7 @@ fn output_json() {
             ```
               = line 1: ```json
               = the text is fenced as Markdown; it must be bare JSON
-              = a command may print other text as well, when it reports its JSON as {"kindlm":"output_json","data":…}
+              = a command may print other text too if it reports its JSON as {"kindlm":"output_json","data":…}
         "#]],
     );
     check(
@@ -388,7 +388,7 @@ fn patterns_that_cannot_be_used_never_pass() {
         "x",
         expect![[r#"
         error /guardrails/pii/denyPatterns/0 pii No PII detected
-          pattern "pii-pattern-1": `(` without `)`
+          pattern "pii-pattern-1": unclosed `(`
     "#]],
     );
     check(
@@ -396,7 +396,7 @@ fn patterns_that_cannot_be_used_never_pass() {
         "y",
         expect![[r#"
             error /guardrails/pii/denyPatterns/0 pii No PII detected
-              pattern "pii-pattern-1": ECMAScript has no flags inside a pattern, such as `(?i)`
+              pattern "pii-pattern-1": ECMAScript does not support flags inside a pattern, such as `(?i)`
         "#]],
     );
     check(
@@ -436,9 +436,9 @@ fn bounds_and_what_is_not_supported() {
         "x",
         expect![[r#"
             unknown /judge/0 judge Judge: polite
-              no model can judge: the file names none under `models`
+              no model can judge: the file has no `models`
             unknown /baseline/drift drift Drift check
-              expectations about a stored answer are not supported yet
+              expectations about a baseline are not supported yet
             fail /latency/maxMs latency Latency <= 12ms
               PROVIDER_TIMEOUT: Latency 12.5ms exceeds max 12ms
               - at most 12 ms

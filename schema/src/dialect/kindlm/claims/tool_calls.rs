@@ -30,7 +30,7 @@ pub(crate) struct ToolCallClaim {
     pub ordered: bool,
 }
 
-/// As many calls are listed.
+/// Maximum number of calls that are listed.
 const LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
@@ -258,7 +258,7 @@ impl ToolCallClaim {
     }
 }
 
-/// The arguments as members: in a list, positions and the length are keys.
+/// Returns the arguments as members: in a list, positions and the length are keys.
 fn arguments_of(call: &ToolCall) -> Cow<'_, Value> {
     match &call.arguments {
         Value::Array(items) => {
@@ -277,7 +277,7 @@ fn describe(call: &ToolCall) -> String {
     format!("{} {}", call.name, shortened(&json::text(&call.arguments), 2_000))
 }
 
-/// The call whose name is most like the one that is missing.
+/// Returns the call whose name is most like the one that is missing.
 fn nearest<'c>(tool: &str, calls: &'c [ToolCall]) -> Option<&'c ToolCall> {
     let tool = tool.to_lowercase();
     calls
@@ -289,7 +289,7 @@ fn nearest<'c>(tool: &str, calls: &'c [ToolCall]) -> Option<&'c ToolCall> {
         .map(|(_, call)| call)
 }
 
-/// A value as JSON, but for `-0`: JSON writes it as the `0` that it differs from.
+/// Returns a value as JSON, except for `-0`: JSON writes it as the `0` that it differs from.
 fn signed(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if number == 0.0 && number.is_sign_negative() => "-0".to_owned(),
@@ -297,7 +297,7 @@ fn signed(value: &Value) -> String {
     }
 }
 
-/// Both sides of a difference. Texts stand without quotes, unless the other side is no text.
+/// Returns both sides of a difference. Texts are without quotes, unless the other side is not a text.
 fn sides(difference: &Difference) -> (String, String) {
     match (&difference.expected, &difference.received) {
         (Value::String(expected), Some(Value::String(received))) => (expected.clone(), received.clone()),

@@ -63,7 +63,7 @@ fn schema_files_are_read_with_the_claim() {
     let text = "tests:\n  - name: a\n    command: x\n    expect: {output: {schemaFile: s.json}}\n";
     assert!(lower_with(text, &[("s.json", "{\"type\":\"string\"}")]).cases[0].intact);
     for (files, intact, reason) in [
-        (&[][..], false, "s.json: there is no such file"),
+        (&[][..], false, "s.json: no such file"),
         (
             &[("s.json", "{")][..],
             true,

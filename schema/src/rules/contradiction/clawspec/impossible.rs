@@ -253,7 +253,7 @@ impl NoPath {
                 "write the path from the root of the workspace",
             ),
             NoPath::Address => {
-                ("expected a path, found an address".to_owned(), "use `gateway_response` to ask an address")
+                ("expected a path, found an address".to_owned(), "use `gateway_response` to check an address")
             }
             NoPath::Backslash => ("`\\` does not separate directories".to_owned(), "write `/`"),
             NoPath::DoubleStar => {
@@ -263,7 +263,7 @@ impl NoPath {
             NoPath::Class(class) => {
                 (format!("`[{class}]` matches one of these characters"), "write `[[]` for an opening bracket")
             }
-            NoPath::Directory(path) => (format!("`{path}` is a directory, and a file is read"), "name the file"),
+            NoPath::Directory(path) => (format!("`{path}` is a directory, but a file is expected"), "name the file"),
         };
         Words::new(message).help(help)
     }
@@ -282,12 +282,12 @@ impl Rule for Impossible {
                     .help("name each tool in full")
             }
             Impossible::FileAmongTools(name) => {
-                Words::new(format!("`{name}` looks like a file, and `tool_sequence` lists tools"))
+                Words::new(format!("`{name}` looks like a file, but `tool_sequence` expects tools"))
                     .help("name the tool that reads or writes it, or check the file with `artifact_exists`")
             }
             Impossible::Path(path) => path.words(),
             Impossible::NewerThanRun => {
-                Words::new("no file is newer than the run before it begins, so this assertion always fails")
+                Words::new("no file can be newer than a run that has not begun, so this assertion always fails")
                     .help("move it to `then`")
             }
             Impossible::InEmptyLog(name) => Words::new(format!("`{name}` always fails in `given`"))
@@ -297,13 +297,13 @@ impl Rule for Impossible {
                 Words::new(format!("`state_file` reads YAML or JSON, not a `.{ending}` file"))
                     .help("name the file that has the keys")
             }
-            Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found: lists have no keys"))
+            Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found, because lists have no keys"))
                 .help("name keys of mappings, as `a.b`"),
             Impossible::TwoStatuses { field, status } => {
                 Words::new(format!("`status` cannot be `{field}` here and `{status}` in `expected_status`"))
             }
             Impossible::Heading(text) => {
-                let words = Words::new(format!("headings are named without their `#`, found `{text}`"))
+                let words = Words::new(format!("expected a heading without `#`, found `{text}`"))
                     .note(format!("ClawSpec searches for `# {text}` or `{text}:`"));
                 let bare = text.trim_start_matches('#').trim();
                 let edits = site.spot().filter(|_| !bare.is_empty()).and_then(|spot| spot.replaced(scalar(bare)));
@@ -312,7 +312,7 @@ impl Rule for Impossible {
             Impossible::SectionsOf(ending) => {
                 Words::new(format!("`sections` looks for Markdown headings, which a `.{ending}` file does not have"))
                     .help(match ending.as_str() {
-                        "json" => "name its keys in `fields`",
+                        "json" => "list its keys in `fields`",
                         _ => "use `log_entry` to search its text",
                     })
             }
@@ -321,21 +321,21 @@ impl Rule for Impossible {
                     .help("use `sections` for its headings")
             }
             Impossible::FieldOfList => {
-                Words::new("this key is never found: lists have no keys").help("name keys of mappings, as `a.b`")
+                Words::new("this key is never found, because lists have no keys").help("name keys of mappings, as `a.b`")
             }
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which looks for keys";
                 let sections = site.at.parent().and_then(|at| Spot::root(site.root).at(&at)).filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
-                Words::new(format!("`{name}` is never found: a dotted name is not a line of a `.{ending}` file"))
+                Words::new(format!("`{name}` is never found, because a line of a `.{ending}` file does not have a dotted name"))
                     .help(help)
                     .fix(edits.map(|edits| Fix::guess(help, edits)))
             }
             Impossible::Variable(name) => {
-                Words::new(format!("`{name}` is not a valid name of a variable")).help("write the name alone")
+                Words::new(format!("`{name}` is not a valid variable name")).help("write the name alone")
             }
             Impossible::AboveScale(Scale { low, high }) => Words::new(format!(
-                "no score reaches this threshold: the instruction names a scale from {low} to {high}"
+                "no score reaches this threshold: the rubric has a scale from {low} to {high}"
             )),
         }
     }

@@ -53,7 +53,7 @@ pub(crate) fn check_key(mapping: &Spot<'_>, member: &Spot<'_>, key: NodeRef<'_>,
     }
 }
 
-/// Looks at a plain value that is no text to PyYAML.
+/// Looks at a plain value that is not a text to PyYAML.
 pub(crate) fn check_scalar(spot: &Spot<'_>, report: &mut Report) {
     let node = spot.node.resolved();
     let (Some(text), Some(Style::Plain), None) = (node.text(), node.style(), node.tag()) else { return };
@@ -110,7 +110,7 @@ impl Rule for Unread {
     }
 }
 
-/// The fix that makes a string of a value.
+/// Returns the fix that makes a string of a value.
 pub(crate) fn in_quotes(site: &Site<'_>, text: &str) -> Option<Fix> {
     let quoted = serde_json::Value::from(text).to_string();
     let edits = site.spot()?.replaced(quoted.clone())?;

@@ -130,7 +130,7 @@ impl Rule for AlwaysPasses {
                 .note("before the run its log is empty")
                 .help("move it to `then`"),
             AlwaysPasses::NoStatus => Words::new("`expected_status` has no value, so nothing is checked")
-                .help("write the status that is expected"),
+                .help("write the expected status"),
             AlwaysPasses::NoList { key, file } => {
                 Words::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked"))
             }
@@ -144,7 +144,7 @@ impl Rule for AlwaysPasses {
             AlwaysPasses::NoThreshold => Words::new("every score passes this threshold")
                 .help("raise it: scores usually range from 1 to 5"),
             AlwaysPasses::BelowScale(Scale { low, high }) => Words::new(format!(
-                "every score passes this threshold: the instruction names a scale from {low} to {high}"
+                "every score passes this threshold: the rubric has a scale from {low} to {high}"
             )),
         }
     }

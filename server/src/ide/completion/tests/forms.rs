@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::{check_choice, check_labels};
 
 #[test]
-fn tasks_stand_at_the_root_of_their_file() {
+fn tasks_are_at_the_root_of_their_file() {
     check_labels(
         "//- /cli-bench-tasks.yaml\n- id: a\n  $0\n",
         expect!["intent assert setup max_turns difficulty category repeat env scaffold teardown timeout"],

@@ -194,12 +194,12 @@ fn keys_that_come_through_a_merge_key_are_not_offered() {
     check(
         &format!("{merged}        ti$0\n"),
         expect![[r#"
-            Field timeout · replaces what comes through `<<`
+            Field timeout · overrides the value from `<<`
             Field sections · list of strings
             Field fields · list of strings
             Field updated_after · string
-            Field type · replaces what comes through `<<`
-            Field path · replaces what comes through `<<`
+            Field type · overrides the value from `<<`
+            Field path · overrides the value from `<<`
         "#]],
     );
 }
@@ -304,7 +304,7 @@ fn sections_are_the_headings_of_the_file() {
                   - Body text
     "#]],
     );
-    // Where there is no file of today, another day's has the headings.
+    // Where there is not a file of today, another day's has the headings.
     check_labels(&format!("{claim}-x.md\n        sections: [$0]\n{files}"), expect!["Old hook body cta"]);
 }
 

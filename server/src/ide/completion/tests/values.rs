@@ -192,13 +192,13 @@ fn names_that_are_used_are_offered_where_they_are_defined() {
     check(
         "tests:\n  - command: echo {{a}} {{b}} {{env.c}}\n    vars:\n      a: x\n      $0\n",
         expect![[r#"
-        Variable b · used, and not defined yet
+        Variable b · used but not defined
     "#]],
     );
     check(
         "tests:\n  - prompt: ask\nprompts:\n  $0\n",
         expect![[r#"
-        Variable ask · used, and not defined yet
+        Variable ask · used but not defined
     "#]],
     );
 }
@@ -281,7 +281,7 @@ fn directives_are_offered_in_comments_and_nowhere_else() {
 }
 
 #[test]
-fn kinds_of_files_are_offered_behind_dialect() {
+fn kinds_of_files_are_offered_after_dialect() {
     check_labels(
         "# speclens: dialect=$0\nkindlm: 1\n",
         expect![
@@ -378,14 +378,14 @@ fn tags_of_other_cases_are_offered() {
 }
 
 #[test]
-fn aliases_of_what_fits_are_offered_behind_a_star() {
+fn aliases_of_what_fits_are_offered_after_a_star() {
     let suite = "tests:\n  - &base\n    name: 😀\n    expect: &claims { output: { contains: &words [x] } }\n";
     check_labels(&format!("{suite}  - <<: *$0\n    name: b\n"), expect!["*base *claims"]);
     check_labels(&format!("{suite}  - name: b\n    expect: *c$0\n"), expect!["*claims *base"]);
     check_labels(&format!("{suite}  - name: b\n    expect: {{ output: {{ contains: *$0 }} }}\n"), expect!["*words"]);
     check_labels(&format!("{suite}  - *$0\n").replace('\n', "\r\n"), expect!["*base *claims"]);
     check_labels("tests:\n  - &a { name: a }\n  - &a { name: b }\n  - *$0\n  - &c { name: c }\n", expect!["*a"]);
-    // What holds the cursor cannot stand in itself, and a star in a text is no alias.
+    // What holds the cursor cannot be in itself, and a star in a text is no alias.
     check_labels("tests:\n  - &own\n    expect: *$0\n", expect![[""]]);
     check_labels(&format!("{suite}  - name: \"*$0\"\n"), expect![[""]]);
     check_labels(&format!("{suite}  # *$0\n"), expect![[""]]);

@@ -25,7 +25,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
 
         Asked at `localhost:8000`, without a key.
 
-        A million tokens cost $0 sent and $0.5 received (as `prices` in `speclens.yaml` says).
+        A million tokens cost $0 sent and $0.5 received (from `prices` in `speclens.yaml`).
     "#]],
     );
     check(
@@ -36,7 +36,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
 
         Asked at `localhost:11434`, without a key.
 
-        Its price is not known.
+        Its price is unknown.
     "#]],
     );
     check(

@@ -40,7 +40,7 @@ pub(super) fn translate(pattern: &str, by_lines: bool) -> Result<Translation, Pa
     parser.leading_flags()?;
     let whole = parser.alternatives()?;
     if parser.peek().is_some() {
-        return Err(parser.invalid(parser.at, "`)` without `(`"));
+        return Err(parser.invalid(parser.at, "unopened `)`"));
     }
     let text = if parser.flags.ignore_case { format!("(?i:{})", whole.text) } else { whole.text };
     Ok(Translation { pattern: text, backtracks: parser.backtracks, least: whole.least })
@@ -231,7 +231,7 @@ impl Parser {
         }))
     }
 
-    /// The bounds in `{2}`, `{,2}`, `{2,}` or `{2,5}`, with the number of letters; nothing where `{` is itself.
+    /// Returns the bounds in `{2}`, `{,2}`, `{2,}` or `{2,5}`, with the number of letters; `None` if `{` is itself.
     fn braces(&self) -> Option<(u64, Option<u64>, usize)> {
         let rest = &self.letters[self.at + 1..];
         let length = rest.iter().position(|letter| !letter.is_ascii_digit() && *letter != ',')?;
@@ -269,7 +269,7 @@ impl Parser {
             return Err(self.invalid(at, "nothing to repeat"));
         }
         if max.is_some_and(|max| max < min) {
-            return Err(self.invalid(at, "the least number of repetitions is greater than the most"));
+            return Err(self.invalid(at, "the minimum number of repetitions is greater than the maximum"));
         }
         if min > REPEAT_LIMIT || max.is_some_and(|max| max > REPEAT_LIMIT) {
             return Err(
@@ -331,7 +331,7 @@ impl Parser {
                     return Ok(None);
                 }
             }
-            return Err(self.invalid(start, "the comment has no end"));
+            return Err(self.invalid(start, "unclosed comment"));
         }
         if self.eat(":") {
             let body = self.alternatives()?;
@@ -347,14 +347,14 @@ impl Parser {
         if self.eat("P<") {
             let name = self.name(start, '>')?;
             if self.names.iter().any(|(known, _)| *known == name) {
-                return Err(self.invalid(start, format!("two groups are named `{name}`")));
+                return Err(self.invalid(start, format!("duplicate group name `{name}`")));
             }
             return self.capture(start, Some(name)).map(Some);
         }
         if self.eat("P=") {
             let name = self.name(start, ')')?;
             let Some(group) = self.names.iter().find(|(known, _)| *known == name).map(|(_, group)| *group) else {
-                return Err(self.invalid(start, format!("no group before this place is named `{name}`")));
+                return Err(self.invalid(start, format!("no group before this position is named `{name}`")));
             };
             return self.reference(start, group).map(Some);
         }
@@ -406,7 +406,7 @@ impl Parser {
                 }
                 'L' => return Err(self.invalid(self.at, "the flag `L` is for bytes only")),
                 'a' | 'u' if minus => {
-                    return Err(self.invalid(self.at, format!("the flag `{letter}` cannot be taken off")));
+                    return Err(self.invalid(self.at, format!("the flag `{letter}` cannot be turned off")));
                 }
                 letter if self.flags.set(letter, on) => {
                     self.expect_alphabet(&mut alphabet, letter)?;
@@ -416,7 +416,7 @@ impl Parser {
             }
             self.at += 1;
         }
-        Err(self.invalid(start, "`(?` begins no kind of group"))
+        Err(self.invalid(start, "unknown kind of group after `(?`"))
     }
 
     /// Refuses the flags for ASCII and for Unicode side by side.
@@ -428,7 +428,7 @@ impl Parser {
     }
 
     fn close(&mut self, start: usize) -> Result<(), PatternError> {
-        if self.eat(")") { Ok(()) } else { Err(self.invalid(start, "`(` without `)`")) }
+        if self.eat(")") { Ok(()) } else { Err(self.invalid(start, "unclosed `(`")) }
     }
 
     fn capture(&mut self, start: usize, name: Option<String>) -> Result<Part, PatternError> {
@@ -445,7 +445,7 @@ impl Parser {
 
     fn reference(&mut self, start: usize, group: usize) -> Result<Part, PatternError> {
         match self.groups.get(group - 1) {
-            None => Err(self.invalid(start, format!("there is no group {group} before this place"))),
+            None => Err(self.invalid(start, format!("no group {group} before this position"))),
             Some(None) => Err(self.invalid(start, format!("group {group} is not closed yet"))),
             Some(Some((least, most))) => {
                 let (least, most) = (*least, *most);
@@ -465,7 +465,7 @@ impl Parser {
             },
         };
         if group == 0 || group > self.groups.len() {
-            return Err(self.invalid(start, format!("there is no group {group} before this place")));
+            return Err(self.invalid(start, format!("no group {group} before this position")));
         }
         self.backtracks = true;
         let yes = self.sequence()?;
@@ -499,6 +499,6 @@ impl Parser {
             }
             name.push(letter);
         }
-        Err(self.invalid(start, format!("the name of the group has no `{end}`")))
+        Err(self.invalid(start, format!("missing `{end}` after the name of a group")))
     }
 }

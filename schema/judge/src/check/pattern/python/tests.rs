@@ -62,9 +62,9 @@ const REFUSED: &[(&str, &str)] = &[
     (r"\400", "octal"),
     (r"\777", "octal"),
     (r"[\400]", "octal"),
-    ("[a", "`]`"),
-    ("step(", "`)`"),
-    ("a)", "`(`"),
+    ("[a", "unclosed `[`"),
+    ("step(", "unclosed `(`"),
+    ("a)", "unopened `)`"),
     (r"\hstep", "escape"),
     ("step(?i)", "beginning"),
     ("*a", "repeat"),
@@ -72,7 +72,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("a{2,1}", "greater"),
     (r"(a)\2", "group 2"),
     (r"(a\1)", "not closed"),
-    ("(?P<a>x)(?P<a>y)", "named"),
+    ("(?P<a>x)(?P<a>y)", "duplicate group"),
     ("(?P=b)", "named"),
     ("(?<=a+)b", "fixed"),
     ("[z-a]", "order"),
@@ -114,7 +114,7 @@ fn a_search_that_runs_wild_is_given_up() {
     assert!(pattern.find(&"x".repeat(60)).is_err());
 }
 
-/// The table above is what Python says, where Python is at hand.
+/// The table above is what Python says, where Python is available.
 #[test]
 fn the_table_is_pythons_own() {
     let program = "import re, sys, json

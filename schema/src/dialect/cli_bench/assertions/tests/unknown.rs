@@ -143,7 +143,7 @@ fn patterns_that_cannot_be_searched_for_never_pass() {
         &evidence(),
         expect![[r#"
         unknown /0/ran ran `(?i:mycli)`
-          the pattern cannot be searched for here: ECMAScript has no flags inside a pattern, such as `(?i)`
+          unsupported regular expression: ECMAScript does not support flags inside a pattern, such as `(?i)`
         pass /1/not_ran did not run `^(?:(a+)\1?)+b$`
     "#]],
     );

@@ -46,7 +46,7 @@ impl Parser {
         })
     }
 
-    /// What stands for a class escape inside of brackets.
+    /// Returns what stands for a class escape inside of brackets.
     fn category(&self, letter: char) -> String {
         let inside = match (letter.to_ascii_lowercase(), self.flags.ascii) {
             ('d', false) => r"\p{Nd}",
@@ -59,7 +59,7 @@ impl Parser {
         if letter.is_ascii_uppercase() { format!("[^{inside}]") } else { inside.to_owned() }
     }
 
-    /// The character that an escape stands for; `at` is behind the `\`.
+    /// Returns the character that an escape stands for; `at` is after the `\`.
     fn character(&mut self, start: usize) -> Result<char, PatternError> {
         let Some(letter) = self.peek() else { return Err(self.invalid(start, "`\\` at the end")) };
         self.at += 1;
@@ -106,8 +106,8 @@ impl Parser {
         let code = u32::from_str_radix(&text, 16).unwrap_or(u32::MAX);
         match char::from_u32(code) {
             Some(character) => Ok(character),
-            None if code <= 0xFFFF => Err(self.untranslatable(start, "half of a character cannot be searched for")),
-            None => Err(self.invalid(start, "there is no such character")),
+            None if code <= 0xFFFF => Err(self.untranslatable(start, "an unpaired surrogate cannot be searched for")),
+            None => Err(self.invalid(start, "not a valid character")),
         }
     }
 
@@ -118,7 +118,7 @@ impl Parser {
         }
         let first = self.at;
         loop {
-            let Some(letter) = self.peek() else { return Err(self.invalid(start, "`[` without `]`")) };
+            let Some(letter) = self.peek() else { return Err(self.invalid(start, "unclosed `[`")) };
             if letter == ']' && self.at > first {
                 self.at += 1;
                 text.push(']');
@@ -134,7 +134,7 @@ impl Parser {
             self.at += 1;
             match (low, self.class_atom(start)?) {
                 (ClassAtom::One(low), ClassAtom::One(high)) if low > high => {
-                    return Err(self.invalid(from, "the ends of the range are out of order"));
+                    return Err(self.invalid(from, "the range is out of order"));
                 }
                 (ClassAtom::One(low), ClassAtom::One(high)) => {
                     text.push_str(&format!("{}-{}", literal(low), literal(high)));
@@ -148,13 +148,13 @@ impl Parser {
 
     fn class_atom(&mut self, start: usize) -> Result<ClassAtom, PatternError> {
         let at = self.at;
-        let Some(letter) = self.peek() else { return Err(self.invalid(start, "`[` without `]`")) };
+        let Some(letter) = self.peek() else { return Err(self.invalid(start, "unclosed `[`")) };
         self.at += 1;
         if letter != '\\' {
             return Ok(ClassAtom::One(letter));
         }
         match self.peek() {
-            None => Err(self.invalid(start, "`[` without `]`")),
+            None => Err(self.invalid(start, "unclosed `[`")),
             Some(letter @ ('d' | 'D' | 's' | 'S' | 'w' | 'W')) => {
                 self.at += 1;
                 Ok(ClassAtom::Many(letter))

@@ -1,4 +1,4 @@
-//! What stands in a test and was not understood: it may have been a claim, so that the test cannot pass.
+//! Parts of a test that could not be parsed. Each may have been a claim, so the test cannot pass.
 
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ impl Check for NotUnderstood {
 }
 
 impl Case {
-    /// The same case, which cannot pass because of these errors; without any, because it could not be read as a whole.
+    /// Returns the same case, which cannot pass because of these errors; without any, because it could not be read as a
+    /// whole.
     pub(crate) fn doubted(&self, errors: &[&Problem]) -> Case {
         let mut case = Case { intact: false, ..self.clone() };
         let mut add = |at: Pointer, message: &str| {
@@ -51,7 +52,7 @@ impl Case {
             add(if is_inside { error.at.clone() } else { self.at.clone() }, &error.message);
         }
         if errors.is_empty() {
-            add(self.at.clone(), "correct what `speclens check` says about it");
+            add(self.at.clone(), "correct the problems that `speclens check` reports");
         }
         case
     }

@@ -1,0 +1,170 @@
+//! Lines that begin in another column than they should.
+
+use std::ops::Range;
+
+use super::{Fault, FaultKind, Rewrite, RewriteKind};
+use crate::layout::{Head, head_shape, is_dash, line_at, trimmed};
+
+/// Maximum number of lines that are looked at to find out which columns are open.
+const LINES_ABOVE: usize = 256;
+
+impl Fault {
+    /// Returns a line that begins between the columns where entries may begin.
+    pub(crate) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
+        let line = line_at(text, offset);
+        let indent = indent_at(text, &line);
+        let words = &text[line.start + indent..line.end];
+        let is_item = is_dash(words);
+        if !is_item && !matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. }) {
+            return None;
+        }
+        let columns = open_columns(text, line.start, indent);
+        // A key goes beside keys, a dash beside dashes, or below a key.
+        let fitting: Vec<usize> =
+            columns.iter().filter(|open| is_item || !open.is_dash).map(|open| open.column).collect();
+        if columns.iter().any(|open| open.column == indent) {
+            return None;
+        }
+        let is_bare = matches!(head_shape(words), Head::Key { .. });
+        let nearest = fitting.iter().map(|column| column.abs_diff(indent)).min().filter(|distance| *distance <= 1)?;
+        let (inner, outer) = (indent + nearest, indent.checked_sub(nearest));
+        let column = match outer.filter(|outer| fitting.contains(outer)) {
+            // Between two columns what is on the next line decides: it is below this key, or beside it.
+            Some(outer) if fitting.contains(&inner) => {
+                let next = next_line(text, line.end);
+                let is_inner = next.is_some_and(|line| {
+                    let words = line.trim_start_matches(' ');
+                    let is_beside = line.len() - words.len() == inner;
+                    if is_bare { !is_beside } else { is_beside || is_dash(words) }
+                });
+                if is_inner { inner } else { outer }
+            }
+            Some(outer) => outer,
+            None => inner,
+        };
+        Some(Fault::indented(text, line, column))
+    }
+
+    /// Returns a line that is indented unlike its neighbours, which begin in a column.
+    pub(crate) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
+        let indent = indent_at(text, &line);
+        let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
+        let range = line.start..line.start + indent;
+        let rewrite = Rewrite {
+            range: range.clone(),
+            text: " ".repeat(column),
+            is_certain: false,
+            kind: RewriteKind::IndentTo(column),
+        };
+        let mark = if range.is_empty() { trimmed(text, line) } else { range };
+        Fault::new(mark, kind).with_rewrite(rewrite)
+    }
+
+    /// Lines that are indented deeper than their neighbours, which begin in a column.
+    pub(crate) fn too_deep(text: &str, lines: Range<usize>, column: usize, is_certain: bool) -> Fault {
+        let first = line_at(text, lines.start);
+        let surplus = indent_at(text, &first).saturating_sub(column);
+        // Lines below that are already as deep as they should be stay.
+        let below =
+            next_line(&text[..lines.end], first.end).map(|line| line.len() - line.trim_start_matches(' ').len());
+        let moved_to = if below == Some(column + 2) { first.end } else { lines.end };
+        let moved = first.start..moved_to.max(lines.start);
+        let dedented = text[moved.clone()].split_inclusive('\n').map(|line| {
+            let blanks = line.len() - line.trim_start_matches(' ').len();
+            &line[blanks.min(surplus)..]
+        });
+        let rewrite =
+            Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
+        Fault::indented(text, first, column).with_rewrite(rewrite)
+    }
+
+    /// Lines from the margin on that begin too far left to belong to the item above them: the first begins with `key`.
+    pub(crate) fn outdented(text: &str, lines: Range<usize>, key: Range<usize>, by: usize) -> Fault {
+        let blanks = " ".repeat(by);
+        let indented = text[lines.clone()].split_inclusive('\n');
+        let indented =
+            indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
+        // With a tab in it, how deep a line is meant to be is a guess.
+        let is_certain = !text[lines.clone()].lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
+        let rewrite = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
+        let kind = FaultKind::TooFarLeft(text[key.clone()].to_owned());
+        Fault::new(key, kind).with_rewrite(rewrite)
+    }
+}
+
+/// Returns the nearest line above that begins in a column, where others are between it and a line. `None` where the
+/// lines next to it begin there.
+fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
+    let is_there = |line: &Range<usize>| indent_at(text, line) == column;
+    let is_line =
+        |line: &Range<usize>| !matches!(text[line.clone()].trim_start().chars().next(), None | Some('#' | '\r'));
+    if next_line(text, line.end).is_some_and(|below| below.len() - below.trim_start_matches(' ').len() == column) {
+        return None;
+    }
+    let before = |line: &Range<usize>| line.start.checked_sub(1).map(|end| line_at(text, end));
+    let mut above = std::iter::successors(before(line), before).take(LINES_ABOVE).filter(is_line).peekable();
+    if above.peek().is_none_or(is_there) {
+        return None;
+    }
+    let found = above.find(is_there)?;
+    let words = text[found].trim();
+    let key = words.split(':').next().unwrap_or(words);
+    (key.len() < 40).then(|| key.to_owned())
+}
+
+/// The column in which something began that is still open.
+pub(crate) struct OpenColumn {
+    pub column: usize,
+    pub is_dash: bool,
+}
+
+/// Returns the columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
+pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
+    let mut columns: Vec<OpenColumn> = Vec::new();
+    let mut above = line_start;
+    for _ in 0..LINES_ABOVE {
+        if above == 0 {
+            break;
+        }
+        let line = line_at(text, above - 1);
+        above = line.start;
+        let words = text[line.clone()].trim_start_matches(' ');
+        if words.trim().is_empty() || words.starts_with('#') {
+            continue;
+        }
+        let begin = indent_at(text, &line);
+        let mut column = begin;
+        let mut found = Vec::new();
+        let mut rest = words;
+        while is_dash(rest) {
+            found.push(OpenColumn { column, is_dash: true });
+            let behind = rest[1..].trim_start_matches(' ');
+            column += rest.len() - behind.len();
+            rest = behind;
+        }
+        found.push(OpenColumn { column, is_dash: false });
+        for open in found.into_iter().rev() {
+            match columns.last_mut() {
+                // Keys of a list whose dashes are in the column of its key.
+                Some(inner) if open.column == inner.column => inner.is_dash &= open.is_dash,
+                Some(inner) if open.column > inner.column => {}
+                Some(_) | None => columns.push(open),
+            }
+        }
+        if begin < indent && !is_dash(words) {
+            break;
+        }
+    }
+    columns
+}
+
+/// Returns how many blanks a line begins with.
+pub(crate) fn indent_at(text: &str, line: &Range<usize>) -> usize {
+    line.len() - text[line.clone()].trim_start_matches(' ').len()
+}
+
+/// Returns the next line with content.
+fn next_line(text: &str, from: usize) -> Option<&str> {
+    let has_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    text[from..].split('\n').skip(1).find(has_content)
+}
