@@ -14,7 +14,7 @@ use crate::support::{Place, repository};
 enum Part {
     /// The rows of its tests.
     Rows,
-    /// What was observed.
+    /// The observation.
     Evidence,
     /// The gates.
     Gates,

@@ -56,7 +56,7 @@ pub enum Event {
     AttemptFinished {
         /// The case.
         case: usize,
-        /// What came of it.
+        /// Its result.
         run: Arc<RunResult>,
     },
     /// Something that the person should know and that changes no result.
@@ -83,11 +83,11 @@ pub struct RunResult {
     pub verdicts: Vec<Judged>,
     /// The figures of the attempt.
     pub figures: Figures,
-    /// What was observed, secrets masked.
+    /// The observation, secrets masked.
     pub evidence: Held,
     /// The key of what was done; `None` where nothing was done.
     pub key: Option<String>,
-    /// When the attempt began, in microseconds of the Unix epoch; 0 where it did not begin.
+    /// Time when the attempt began, in microseconds of the Unix epoch; 0 where it did not begin.
     pub began_us: u64,
     /// The case whose recording it is, where that is another one that does the same.
     pub from: Option<String>,
@@ -126,7 +126,7 @@ pub struct Figures {
     pub duration_is_open: bool,
     /// The number of answers of the model that acted; `None` where none did.
     pub turns: Option<u32>,
-    /// What ended the act; `None` where it was not seen to end.
+    /// The event that ended the act; `None` where it was not seen to end.
     pub stopped: Option<Ended>,
     /// Tokens and money of who acted; `None` when they are not known.
     pub usage: Option<Usage>,

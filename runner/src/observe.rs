@@ -40,7 +40,7 @@ pub struct View {
     pub background: Arc<Background>,
     /// Whom questions go to.
     pub inquiry: Inquiry,
-    /// What was observed before: judges are asked about it.
+    /// The observation before: judges are asked about it.
     pub seen: Arc<Vec<Observation>>,
     /// The gateway that the act was started at.
     pub gateway: Option<Arc<Gateway>>,
@@ -59,7 +59,7 @@ pub(crate) use question::Inquiry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled;
 
-/// What was observed.
+/// The observation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
     /// The observations, in the order of the needs. Those that a cancelled run did not come to are missing.

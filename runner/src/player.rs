@@ -153,7 +153,7 @@ struct Stage {
     /// Lines are written one after the other.
     logging: tokio::sync::Mutex<()>,
     faults: Mutex<Vec<String>>,
-    /// How many runs were started.
+    /// Number of runs that were started.
     started: AtomicU64,
     cancel: CancellationToken,
 }
@@ -186,7 +186,7 @@ impl Stage {
     }
 }
 
-/// The log of a script that does not name one is that of the gateway, where it is in the workspace.
+/// Gives a script that does not name a log that of the gateway, where it is in the workspace.
 fn log_of(lines: &Lines, pattern: &str) -> String {
     let is_inside = !pattern.starts_with(MAIN_SEPARATOR) && files::inside(pattern).is_some();
     let usual = || if is_inside { pattern.replace("{date}", "{{today}}") } else { Log::PATH.to_owned() };

@@ -72,7 +72,7 @@ struct Seen {
     index: Index,
     /// When the directory had changed as it was listed.
     changed: Option<SystemTime>,
-    /// When it was listed.
+    /// Time when it was listed.
     looked: Option<SystemTime>,
     /// What others had changed when it was listed.
     by_others: Option<Mark>,
@@ -116,9 +116,9 @@ impl Found {
 /// A recording, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// Where it is.
+    /// Its location.
     pub path: PathBuf,
-    /// When the attempt began, in microseconds of the Unix epoch.
+    /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
 }
 
@@ -140,16 +140,16 @@ pub struct Recording {
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
-    /// When the attempt began, in microseconds of the Unix epoch.
+    /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
-    /// When it was written, RFC 3339.
+    /// Time when it was written, RFC 3339.
     pub recorded: String,
     /// The machine that it was written on, where that has an identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// The parts of what was done.
     pub act: Parts,
-    /// What was observed, secrets masked.
+    /// The observation, secrets masked.
     pub evidence: Arc<Evidence>,
     /// What else was noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -163,11 +163,11 @@ pub struct Recorded {
     pub key: String,
     /// The parts of what was done.
     pub act: Parts,
-    /// When the attempt began, in microseconds of the Unix epoch.
+    /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
     /// The time now, RFC 3339.
     pub now: String,
-    /// What was observed, secrets masked.
+    /// The observation, secrets masked.
     pub evidence: Arc<Evidence>,
     /// What else was noticed, secrets masked.
     pub notes: Vec<String>,

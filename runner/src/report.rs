@@ -57,7 +57,7 @@ impl Root {
 pub struct FileReport {
     /// The file and its text.
     pub source: SourceText,
-    /// What is wrong with it.
+    /// Its problem.
     pub problems: Vec<Problem>,
 }
 
@@ -72,11 +72,11 @@ pub struct SuiteReport {
     pub dialect: Dialect,
     /// The settings that apply, where something is wrong with them.
     pub settings: Option<Arc<FileReport>>,
-    /// What is wrong with it.
+    /// Its problem.
     pub problems: Vec<Problem>,
     /// The files that are a part of it and have problems; empty where they are reported as suites of their own.
     pub parts: Vec<FileReport>,
-    /// What it means.
+    /// Its meaning.
     pub suite: Arc<Suite>,
     /// What came of running it; nothing when it was only checked, or refused.
     pub result: Option<Arc<SuiteResult>>,
@@ -217,7 +217,7 @@ impl SourceText {
     }
 }
 
-/// How many cases came to which end.
+/// Number of cases by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     passed: usize,

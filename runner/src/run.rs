@@ -61,7 +61,7 @@ pub struct Job {
     pub book: Arc<Book>,
     /// What must not be seen.
     pub secrets: Arc<Secrets>,
-    /// What time it is.
+    /// The current time.
     pub clock: Clock,
     /// Maximum number of bytes of each output stream that are kept.
     pub output_limit: usize,

@@ -21,7 +21,7 @@ use crate::{
         format::{Facts, Format, Lower},
     },
     directive,
-    document::{Block, Document, NodeRef, Pointer, Shape, parallel},
+    document::{Block, Document, Fault, NodeRef, Pointer, Shape, parallel},
     faults,
     files::Files,
     finding::Report,
@@ -105,7 +105,9 @@ impl Analyzer {
 
     /// What is wrong, whatever the author allows.
     fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
-        let mut problems = faults::problems(document);
+        let format = self.format();
+        let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
+        let mut problems = faults::problems_but(document, is_known);
         if let Some(root) = document.root() {
             let mut report = Report::default();
             cut_text::check(document, &mut report);
@@ -143,7 +145,6 @@ impl Analyzer {
         let facts: Vec<(usize, &Facts)> =
             items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
         if let Some(format) = self.format() {
-            format.lint_root(self.file, root, files, problems);
             let mut report = Report::default();
             format.report_relations(self.file, root, &facts, files, &mut report);
             problems.extend(report.resolve(false).problems(root));
@@ -203,7 +204,7 @@ impl Analyzer {
     /// What the schema finds wrong, in the words of the format.
     fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
         let mut report = Report::default();
-        validate::check(node, definition, &mut report);
+        validate::check(node, definition, files, &mut report);
         if !self.file.is_settings() {
             match definition {
                 Definition::Root(file) => {
@@ -226,8 +227,8 @@ impl Analyzer {
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let mut problems = self.validate(item, Definition::Item(self.file, list), files);
-        let facts = self.format().and_then(|format| format.lint_item(self.file, list, item, files, &mut problems));
+        let problems = self.validate(item, Definition::Item(self.file, list), files);
+        let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
         Findings { problems, facts }
     }
 

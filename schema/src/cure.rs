@@ -21,7 +21,7 @@ use crate::{
 /// As often is the text looked at. Far more than fixes that follow from each other need.
 const ROUNDS: usize = 256;
 
-/// What came of it.
+/// Its result.
 #[derive(Clone, Debug)]
 pub struct Cured {
     /// The text with the fixes applied.
@@ -217,7 +217,7 @@ fn line_end(document: &Document, at: usize) -> &'static str {
 /// What was not looked at before a fix: its bytes before it, and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
-    /// Where it is.
+    /// Its location.
     pub before: Range<usize>,
     /// Where it is after the edits.
     pub after: Range<usize>,

@@ -60,10 +60,14 @@ pub(crate) fn replace_part(
     is_part.then(|| vec![Edit::new(range, words)])
 }
 
+/// Puts other words in place of a value, however many lines it takes.
+pub(crate) fn rewrite(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
+    can_change_value(value).then(|| vec![Edit::new(value.own_range(), words)])
+}
+
 /// Puts the text of a scalar in quotes.
 pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
-    let quoted = Value::from(value.text()?).to_string();
-    can_change_value(value).then(|| vec![Edit::new(value.own_range(), quoted)])
+    rewrite(value, Value::from(value.text()?).to_string())
 }
 
 /// Puts each of two values on one line instead of the other.

@@ -16,7 +16,13 @@ const MAX_FIXED_KEYS: usize = 64;
 
 /// Returns a problem for everything that cannot be read, in the order of the text.
 pub fn problems(document: &Document) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = document.faults().iter().map(problem).collect();
+    problems_but(document, |_| false)
+}
+
+/// Returns the same without the faults that are reported elsewhere.
+pub(crate) fn problems_but(document: &Document, is_known: impl Fn(&Fault) -> bool) -> Vec<Problem> {
+    let faults = document.faults();
+    let mut problems: Vec<Problem> = faults.iter().filter(|fault| !is_known(fault)).map(problem).collect();
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::DuplicateKey).take(MAX_FIXED_KEYS) {
         let mapping = problem.at.parent().and_then(|at| document.find(&at));
         if let (Some(mapping), Some(first)) = (mapping, problem.related.first()) {

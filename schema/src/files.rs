@@ -159,7 +159,7 @@ pub enum Lead {
     Nothing,
     /// This.
     Found {
-        /// What it is.
+        /// Its kind.
         kind: FileKind,
         /// Its path without symbolic links, from the suite's directory; it begins with `..` when it is beyond.
         path: String,

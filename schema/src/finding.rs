@@ -1,33 +1,106 @@
 //! A mistake as data: the rule that it breaks, and where. What looks at a spec only adds findings. Which of several findings about one
 //! place is reported is decided once, by [`Report::resolve`]; only then are they put into words, by [`Report::problems`].
 
-use std::{fmt::Debug, ops::Range};
+use std::{cell::OnceCell, fmt::Debug, ops::Range};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     document::{NodeRef, Pointer},
-    problem::{Code, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
+    edit,
+    problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, Severity, Subject},
     spot::Spot,
 };
 
 /// A mistake of one kind, with what its words need: names, numbers, what was meant. Rules are in [`crate::rules`].
 pub trait Rule: Debug {
     /// The code that it is reported with.
-    fn code(&self) -> Code;
+    const CODE: Code;
 
     /// How bad it is, before settings change it.
+    const SEVERITY: Severity = Self::CODE.severity();
+
+    /// How bad it is, where that is not the same for all of its kind.
     fn severity(&self) -> Severity {
-        self.code().severity()
+        Self::SEVERITY
     }
 
     /// Whether it is about something that is absent. In a part that cannot be read completely it may be there all the same.
     fn is_about_absence(&self) -> bool {
-        false
+        Self::CODE.is_about_absence()
     }
 
     /// What is said of it, and the fixes.
     fn words(&self, site: &Site<'_>) -> Words;
+}
+
+/// A rule of any kind, or one that is explained.
+trait Mistake: Debug {
+    fn code(&self) -> Code;
+    fn severity(&self) -> Severity;
+    fn is_about_absence(&self) -> bool;
+    fn words(&self, site: &Site<'_>) -> Words;
+}
+
+impl<R: Rule> Mistake for R {
+    fn code(&self) -> Code {
+        R::CODE
+    }
+
+    fn severity(&self) -> Severity {
+        Rule::severity(self)
+    }
+
+    fn is_about_absence(&self) -> bool {
+        Rule::is_about_absence(self)
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        Rule::words(self, site)
+    }
+}
+
+/// What is known of a mistake that another rule found.
+pub(crate) trait Explanation: Debug {
+    /// The code that it is reported with.
+    fn code(&self, found: Code) -> Code {
+        found
+    }
+
+    /// How bad it is, before settings change it.
+    fn severity(&self, found: Severity) -> Severity {
+        found
+    }
+
+    /// What is said of it, and the fixes, where the rule says `said`.
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        said
+    }
+}
+
+/// A mistake of which more is known.
+#[derive(Debug)]
+struct Explained {
+    rule: Box<dyn Mistake>,
+    by: Box<dyn Explanation>,
+}
+
+impl Mistake for Explained {
+    fn code(&self) -> Code {
+        self.by.code(self.rule.code())
+    }
+
+    fn severity(&self) -> Severity {
+        self.by.severity(self.rule.severity())
+    }
+
+    fn is_about_absence(&self) -> bool {
+        self.rule.is_about_absence()
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        self.by.words(self.rule.words(site), site)
+    }
 }
 
 /// Where a mistake is.
@@ -38,8 +111,7 @@ pub struct Site<'d> {
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
-    /// Whether something else was found where the finding asks about it: see [`Finding::unsure_beside_others_in`].
-    pub(crate) is_unsure: bool,
+    found: &'d Found<'d>,
 }
 
 impl<'d> Site<'d> {
@@ -56,6 +128,58 @@ impl<'d> Site<'d> {
     /// What holds the place.
     pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
         self.root.find(&self.at.parent()?)
+    }
+
+    /// What holds the place, with its own place.
+    pub(crate) fn holder(&self) -> Option<Spot<'d>> {
+        Spot::root(self.root).at(&self.at.parent()?)
+    }
+
+    /// Returns the edits that put other words in place of the value that is wrong.
+    pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
+        edit::replace(self.node()?, words)
+    }
+
+    /// Whether a warning or an error was found in the value at a place.
+    pub(crate) fn is_wrong(&self, at: &Pointer) -> bool {
+        self.found.wrong().contains(at)
+    }
+
+    /// Whether something else was found at a place or in it.
+    pub(crate) fn has_others_in(&self, at: &Pointer) -> bool {
+        let own = usize::from(self.at.below(at).is_some());
+        self.found.counts().get(at).copied().unwrap_or_default() > own
+    }
+}
+
+/// What was found in one part of a document, by its places.
+struct Found<'f> {
+    findings: &'f [Finding],
+    wrong: OnceCell<FxHashSet<Pointer>>,
+    counts: OnceCell<FxHashMap<Pointer, usize>>,
+}
+
+impl<'f> Found<'f> {
+    fn new(findings: &'f [Finding]) -> Found<'f> {
+        Found { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
+    }
+
+    /// The places with a warning or an error.
+    fn wrong(&self) -> &FxHashSet<Pointer> {
+        self.wrong.get_or_init(|| self.findings.iter().filter(|it| it.is_wrong()).map(|it| it.at.clone()).collect())
+    }
+
+    /// How many findings are at each place or in it.
+    fn counts(&self) -> &FxHashMap<Pointer, usize> {
+        self.counts.get_or_init(|| {
+            let mut counts = FxHashMap::default();
+            for finding in self.findings {
+                for at in std::iter::successors(Some(finding.at.clone()), Pointer::parent) {
+                    *counts.entry(at).or_default() += 1;
+                }
+            }
+            counts
+        })
     }
 }
 
@@ -107,6 +231,17 @@ impl Words {
     pub fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
         self.fixes.extend(fix);
         self
+    }
+
+    /// The same with a help, and where it can be done with the fix of that title, which `fix` makes.
+    pub(crate) fn remedy(
+        self,
+        help: impl Into<String>,
+        fix: impl FnOnce(String, Vec<Edit>) -> Fix,
+        edits: Option<Vec<Edit>>,
+    ) -> Words {
+        let help = help.into();
+        self.fix(edits.map(|edits| fix(help.clone(), edits))).help(help)
     }
 
     /// The same with a fix, if there is one, whose title is the help as well.
@@ -175,14 +310,13 @@ pub(crate) enum Layer {
 /// Something wrong, at one place, without words.
 #[derive(Debug)]
 pub struct Finding {
-    rule: Box<dyn Rule>,
+    rule: Box<dyn Mistake>,
     layer: Layer,
     at: Pointer,
     range: Range<usize>,
     related: Vec<Relative>,
     replaces: Vec<Scope>,
     unless_wrong: Vec<Pointer>,
-    unsure_in: Vec<Pointer>,
     is_for_compat: bool,
 }
 
@@ -197,7 +331,6 @@ impl Finding {
             related: Vec::new(),
             replaces: Vec::new(),
             unless_wrong: Vec::new(),
-            unsure_in: Vec::new(),
             is_for_compat: false,
         }
     }
@@ -207,9 +340,9 @@ impl Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
-    /// The same by a rule that words the finding of this one.
-    pub(crate) fn with_rule(self, around: impl FnOnce(Box<dyn Rule>) -> Box<dyn Rule>) -> Finding {
-        Finding { rule: around(self.rule), ..self }
+    /// The same in other words.
+    pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
+        Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
     }
 
     /// The code that it is reported with.
@@ -274,13 +407,6 @@ impl Finding {
         self
     }
 
-    /// The same, of which less is certain where something else was found at a place or in it: a mistake there may be why this one
-    /// was found.
-    pub(crate) fn unsure_beside_others_in(mut self, at: Pointer) -> Finding {
-        self.unsure_in.push(at);
-        self
-    }
-
     /// The same, reported only where the settings name the program of the format under `compat`.
     pub(crate) fn only_with_compat(self) -> Finding {
         Finding { is_for_compat: true, ..self }
@@ -291,9 +417,8 @@ impl Finding {
         self.severity() <= Severity::Warning && self.rule.code() != Code::UnknownKey
     }
 
-    /// The finding in words. `root` is the node from which its place counts.
-    fn problem(self, root: NodeRef<'_>, is_unsure: bool) -> Problem {
-        let words = self.rule.words(&Site { root, at: &self.at, range: &self.range, is_unsure });
+    /// The finding in its words.
+    fn problem(self, words: Words) -> Problem {
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
             repeats: false,
@@ -330,6 +455,11 @@ impl Report {
         self.findings.push(finding);
     }
 
+    /// Adds findings.
+    pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+
     /// Drops findings about which another one says more, and in a damaged part those about what is absent.
     pub(crate) fn resolve(mut self, is_damaged: bool) -> Report {
         if is_damaged {
@@ -358,23 +488,12 @@ impl Report {
 
     /// The findings in words, in the order in which they were found. `root` is the node from which their places count.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
-        let mut found: FxHashMap<Pointer, usize> = FxHashMap::default();
-        if self.findings.iter().any(|finding| !finding.unsure_in.is_empty()) {
-            for finding in &self.findings {
-                for at in std::iter::successors(Some(finding.at.clone()), Pointer::parent) {
-                    *found.entry(at).or_default() += 1;
-                }
-            }
-        }
-        let is_unsure = |finding: &Finding| {
-            let own = |place: &Pointer| usize::from(finding.at.below(place).is_some());
-            finding.unsure_in.iter().any(|place| found.get(place).copied().unwrap_or_default() > own(place))
+        let found = Found::new(&self.findings);
+        let words = |finding: &Finding| {
+            finding.rule.words(&Site { root, at: &finding.at, range: &finding.range, found: &found })
         };
-        let word = |finding: Finding| {
-            let is_unsure = is_unsure(&finding);
-            finding.problem(root, is_unsure)
-        };
-        self.findings.into_iter().map(word).collect()
+        let worded: Vec<Words> = self.findings.iter().map(words).collect();
+        self.findings.into_iter().zip(worded).map(|(finding, words)| finding.problem(words)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 pub mod example;
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -307,17 +307,4 @@ impl Problem {
         }
         self
     }
-}
-
-/// Takes out what was found in the items of the list at a place and below them, by the number of the item.
-pub(crate) fn by_item(list: &Pointer, problems: &mut Vec<Problem>) -> BTreeMap<usize, Vec<Problem>> {
-    let mut items: BTreeMap<usize, Vec<Problem>> = BTreeMap::new();
-    let item = |problem: &Problem| problem.at.below(list)?.steps().next()?.index();
-    for problem in std::mem::take(problems) {
-        match item(&problem) {
-            Some(index) => items.entry(index).or_default().push(problem),
-            None => problems.push(problem),
-        }
-    }
-    items
 }

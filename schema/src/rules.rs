@@ -43,7 +43,7 @@ macro_rules! rules {
             /// Every code, in the order of the reference.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)+];
 
-            fn page(self) -> &'static Page {
+            const fn page(self) -> &'static Page {
                 match self { $(Code::$variant => &$file::PAGE,)+ }
             }
         }
@@ -108,7 +108,7 @@ impl Code {
     }
 
     /// How bad it is unless settings say otherwise.
-    pub fn severity(self) -> Severity {
+    pub const fn severity(self) -> Severity {
         self.page().severity
     }
 
@@ -125,6 +125,11 @@ impl Code {
     /// Whether no setting can make less of it: a test that could not be read would otherwise vanish in silence.
     pub fn is_always_an_error(self) -> bool {
         matches!(self, Code::Syntax | Code::UnquotedTemplate | Code::Encoding | Code::UnreadableFile | Code::TooLarge)
+    }
+
+    /// Whether every problem of its kind is about something that is absent.
+    pub(crate) const fn is_about_absence(self) -> bool {
+        matches!(self, Code::MissingField | Code::NoClaims | Code::NoExitCode)
     }
 
     /// Whether it is about text that could be left out as well: editors fade it.

@@ -32,10 +32,10 @@ type Keywords = Map<String, Value>;
 #[derive(Clone, Debug)]
 pub struct Shape {
     root: &'static Value,
-    /// What applies to every node that stands here.
+    /// What applies to every node that is here.
     own: Vec<&'static Keywords>,
-    /// Schemas that all apply, the one nearest to the use first: what it says stands before what others say.
-    /// Begins with `own`; the branches that were chosen follow.
+    /// Schemas that all apply, the one nearest to the use first: what it says is before what others say. Begins with
+    /// `own`; the branches that were chosen follow.
     parts: Vec<&'static Keywords>,
 }
 
@@ -117,18 +117,18 @@ pub enum Type {
 }
 
 impl Shape {
-    /// The whole file.
+    /// Returns the whole file.
     pub fn of(file: SpecFile) -> Shape {
         Shape::new(file.schema(), file.schema())
     }
 
-    /// The node that a pointer names, whether it exists or not. The document's root chooses branches where
-    /// the schema has some.
+    /// Returns the node that a pointer names, whether it exists or not. The document's root chooses branches where the
+    /// schema has some.
     pub fn find(file: SpecFile, pointer: &Pointer, root: Option<NodeRef<'_>>) -> Option<Shape> {
         Shape::of(file).below(pointer, root)
     }
 
-    /// The node that a relative pointer names. `node` stands where this shape does.
+    /// Returns the node that a relative pointer names. `node` is where this shape is.
     pub fn below(&self, pointer: &Pointer, node: Option<NodeRef<'_>>) -> Option<Shape> {
         let mut shape = self.at(node);
         let mut node = node;
@@ -140,23 +140,23 @@ impl Shape {
         Some(shape)
     }
 
-    /// The member of a mapping. `node` is where this shape is.
+    /// Returns the member of a mapping. `node` is where this shape is.
     pub fn step(&self, key: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
         self.step_to(&Step::Key(key.into()), node)
     }
 
-    /// The member of a mapping, or the item of a list. `node` is where this shape is.
+    /// Returns the member of a mapping, or the item of a list. `node` is where this shape is.
     pub fn step_to(&self, step: &Step<'_>, node: Option<NodeRef<'_>>) -> Option<Shape> {
         let below = node.and_then(|node| node.find(&Pointer::root().step(step)));
         Some(self.at(node).member(step)?.at(below))
     }
 
-    /// The member of a mapping, by the branches that are chosen already; `below` is its node.
+    /// Returns the member of a mapping, by the branches that are chosen already; `below` is its node.
     pub fn child(&self, key: &str, below: Option<NodeRef<'_>>) -> Option<Shape> {
         Some(self.member(&Step::Key(key.into()))?.at(below))
     }
 
-    /// The member of a mapping, or the item of a list, by the branches that are chosen.
+    /// Returns the member of a mapping, or the item of a list, by the branches that are chosen.
     fn member(&self, step: &Step<'_>) -> Option<Shape> {
         let own = |keyword: &str| self.parts.iter().filter_map(move |part| part.get(keyword)).collect::<Vec<_>>();
         let key = step.text();
@@ -179,14 +179,14 @@ impl Shape {
         Shape::of_parts(root, resolved(root, schema), None)
     }
 
-    /// A number that is the same for shapes of which the schema says the same.
+    /// Returns a number that is the same for shapes of which the schema says the same.
     pub fn id(&self) -> u64 {
         let mut hasher = FxHasher::default();
         self.parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
         hasher.finish()
     }
 
-    /// What the schema says here, its branches chosen by a node; without one, no condition is fulfilled.
+    /// Returns what the schema says here, its branches chosen by a node; without one, no condition is fulfilled.
     fn of_parts(root: &'static Value, own: Vec<&'static Keywords>, node: Option<NodeRef<'_>>) -> Shape {
         /// Branches that lead to themselves are no schema of ours; the bound is for safety only.
         const LIMIT: usize = 256;
@@ -204,7 +204,7 @@ impl Shape {
         Shape { root, own, parts }
     }
 
-    /// The same, its branches chosen by the node that stands here.
+    /// Returns the same, its branches chosen by the node that is here.
     pub fn at(&self, node: Option<NodeRef<'_>>) -> Shape {
         if !self.own.iter().any(|part| part.contains_key("if") || part.contains_key("allOf")) {
             return self.clone();
@@ -212,7 +212,7 @@ impl Shape {
         Shape::of_parts(self.root, self.own.clone(), node)
     }
 
-    /// The forms that a node may have here; none where there is only one.
+    /// Returns the forms that a node may have here; empty if there is only one.
     pub fn variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
         let branches = self.own.iter().copied().flat_map(|part| branches::of(part).to_vec());
@@ -228,7 +228,7 @@ impl Shape {
         variants
     }
 
-    /// The form of a node that is a text where a mapping could stand as well.
+    /// Returns the form of a node that is a text where a mapping could be as well.
     pub fn text_form(&self) -> Option<Shape> {
         let is_text = |shape: &Shape| shape.kind() == Type::Text;
         self.variants().into_iter().map(|variant| variant.shape).find(is_text).filter(|_| !is_text(self))
@@ -238,43 +238,43 @@ impl Shape {
         self.parts.iter().find_map(|part| part.get(name))
     }
 
-    /// What the node is for, as Markdown: one short line, then perhaps more.
+    /// Returns what the node is for, as Markdown: one short line, then perhaps more.
     pub fn docs(&self) -> Option<&'static str> {
         self.keyword("description")?.as_str()
     }
 
-    /// The first line of the docs: it stands in a list.
+    /// Returns the first line of the docs: it is in a list.
     pub fn summary(&self) -> Option<&'static str> {
         self.docs()?.lines().next()
     }
 
-    /// What the type of the node is about: the docs of the mapping itself, where the field has its own.
+    /// Returns what the type of the node is about: the docs of the mapping itself, where the field has its own.
     pub fn type_docs(&self) -> Option<&'static str> {
         let docs = self.parts.iter().filter_map(|part| part.get("description")).filter_map(Value::as_str).nth(1);
         docs.filter(|docs| Some(*docs) != self.docs())
     }
 
-    /// The docs of everything that applies here, the nearest to the use first.
+    /// Returns the docs of everything that applies here, the nearest to the use first.
     pub fn all_docs(&self) -> impl Iterator<Item = &'static str> {
         self.parts.iter().filter_map(|part| part.get("description")?.as_str())
     }
 
-    /// The name of the type, where it has one: two nodes with the same name have the same fields.
+    /// Returns the name of the type, where it has one: two nodes with the same name have the same fields.
     pub fn definition(&self) -> Option<&'static str> {
         self.keyword("$ref")?.as_str()?.rsplit('/').next()
     }
 
-    /// The value that counts when the key is absent.
+    /// Returns the value that counts when the key is absent.
     pub fn default(&self) -> Option<&'static Value> {
         self.keyword("default")
     }
 
-    /// Values that could stand here.
+    /// Values that could be here.
     pub fn examples(&self) -> Vec<&'static Value> {
         self.keyword("examples").and_then(Value::as_array).into_iter().flatten().collect()
     }
 
-    /// The only values that may stand here; none when there are more than can be listed.
+    /// Returns the only values that may be here; empty if there are more than can be listed.
     pub fn values(&self) -> Vec<Choice> {
         // The part nearest to the use knows all of them; the branch that was chosen knows its own only.
         let mut values = self.parts.iter().map(|part| choices_of(part)).find(|found| !found.is_empty());
@@ -286,7 +286,7 @@ impl Shape {
         std::mem::take(values)
     }
 
-    /// The type of the node.
+    /// Returns the type of the node.
     pub fn kind(&self) -> Type {
         let name = self.keyword("type").and_then(Value::as_str).or_else(|| {
             let branches = self.keyword("oneOf").and_then(Value::as_array)?;
@@ -303,7 +303,7 @@ impl Shape {
         }
     }
 
-    /// What a text means beyond its letters.
+    /// Returns what a text means beyond its letters.
     pub fn word(&self) -> Option<Word> {
         let text = |name: &str| self.keyword(name).and_then(Value::as_str);
         text("x-file")
@@ -315,12 +315,13 @@ impl Shape {
             .or_else(|| self.is_shell().then_some(Word::Shell))
     }
 
-    /// What fills the placeholders of a text, whatever else it means.
+    /// Returns what fills the placeholders of a text, whatever else it means.
     pub fn template(&self) -> Option<&'static str> {
         self.keyword("x-template")?.as_str()
     }
 
-    /// The kind of a name that nothing defines and several places share, such as `tags`; whatever else it means.
+    /// Returns the kind of a name that nothing defines and several places share, such as `tags`; whatever else it
+    /// means.
     pub fn shares(&self) -> Option<&'static str> {
         self.keyword("x-shares")?.as_str()
     }
@@ -330,7 +331,7 @@ impl Shape {
         self.keyword("x-shell") == Some(&Value::Bool(true))
     }
 
-    /// The only names that placeholders may have here; nothing where that is not limited.
+    /// Returns the only names that placeholders may have here; `None` if that is not limited.
     pub fn template_names(&self) -> Option<Vec<&'static str>> {
         Some(self.keyword("x-template-names")?.as_array()?.iter().filter_map(Value::as_str).collect())
     }
@@ -340,7 +341,7 @@ impl Shape {
         self.keyword("x-glob") == Some(&Value::Bool(true))
     }
 
-    /// The sibling key without which the field has no effect.
+    /// Returns the sibling key without which the field has no effect.
     pub fn only_with(&self) -> Option<&'static str> {
         self.keyword("x-only")?.as_str()
     }
@@ -355,8 +356,8 @@ impl Shape {
         ["minLength", "minItems", "minProperties"].iter().any(|keyword| self.keyword(keyword).is_some())
     }
 
-    /// Whether a text can stand here, as far as the closed set of values and the form of texts go.
-    pub(crate) fn admits_text(&self, text: &str) -> bool {
+    /// Whether a text can be here, as far as the closed set of values and the form of texts go.
+    pub fn admits_text(&self, text: &str) -> bool {
         let values = self.values();
         let has_form =
             |pattern: &str| fancy_regex::Regex::new(pattern).is_ok_and(|it| it.is_match(text).unwrap_or(false));
@@ -365,30 +366,30 @@ impl Shape {
             && pattern.is_none_or(has_form)
     }
 
-    /// What the items of a list may be.
+    /// Returns what the items of a list may be.
     pub fn item(&self) -> Option<Shape> {
         self.keyword("items").filter(|_| self.kind() == Type::List).map(|schema| Shape::new(self.root, schema))
     }
 
-    /// What the values of a mapping with free keys may be.
+    /// Returns what the values of a mapping with free keys may be.
     pub fn map_value(&self) -> Option<Shape> {
         self.keyword("additionalProperties")
             .filter(|schema| schema.is_object())
             .map(|schema| Shape::new(self.root, schema))
     }
 
-    /// Whether any key may stand in the mapping.
+    /// Whether any key may be in the mapping.
     pub fn is_open(&self) -> bool {
         self.keyword("additionalProperties") != Some(&Value::Bool(false)) && self.keyword("propertyNames").is_none()
     }
 
-    /// The keys that the mapping may have, in the order of the format. `node` stands where this shape does;
-    /// it decides what is required.
+    /// Returns the keys that the mapping may have, in the order of the format. `node` is where this shape is; it
+    /// decides what is required.
     pub fn fields(&self, node: Option<NodeRef<'_>>) -> Vec<Field> {
         self.at(node).chosen_fields()
     }
 
-    /// The keys that the mapping may have in any of its forms.
+    /// Returns the keys that the mapping may have in any of its forms.
     pub fn all_fields(&self) -> Vec<Field> {
         let mut fields = self.chosen_fields();
         for field in self.variants().into_iter().flat_map(|variant| variant.shape.chosen_fields()) {
@@ -399,8 +400,8 @@ impl Shape {
         fields
     }
 
-    /// One of [`Shape::all_fields`]: the key, and what its value may be.
-    pub(crate) fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
+    /// Returns one of [`Shape::all_fields`]: the key, and what its value may be.
+    pub fn any_field(&self, name: &str) -> Option<(&'static str, Shape)> {
         let chosen = |shape: &Shape| {
             let properties = shape.parts.iter().filter_map(|part| part.get("properties")?.as_object());
             let written =
@@ -413,7 +414,7 @@ impl Shape {
         chosen(self).or_else(|| self.variants().iter().find_map(|variant| chosen(&variant.shape)))
     }
 
-    /// The keys by the branches that are chosen.
+    /// Returns the keys by the branches that are chosen.
     fn chosen_fields(&self) -> Vec<Field> {
         let required: Vec<&str> = self
             .parts
@@ -458,7 +459,7 @@ impl Shape {
         branches.filter_map(|branch| branch.get("required")?.get(0)?.as_str()).collect()
     }
 
-    /// The least and the greatest number, or the least length, as words; nothing when there is no bound.
+    /// Returns the least and the greatest number, or the least length, as words; `None` if there is no bound.
     pub fn bounds(&self) -> Option<String> {
         /// Bounds beyond which numbers lose their last digits say nothing to a person.
         const EXACT: f64 = 9_007_199_254_740_991.0;
@@ -473,8 +474,8 @@ impl Shape {
         }
     }
 
-    /// The greatest number that may stand here.
-    pub(crate) fn maximum(&self) -> Option<f64> {
+    /// Returns the greatest number that may be here.
+    pub fn maximum(&self) -> Option<f64> {
         self.keyword("maximum")?.as_f64()
     }
 
@@ -486,7 +487,7 @@ impl Shape {
             && self.maximum().is_none_or(|most| number <= most)
     }
 
-    /// The type in words, with its bounds: "integer, 1 to 100", "list of strings".
+    /// Returns the type in words, with its bounds: "integer, 1 to 100", "list of strings".
     pub fn type_label(&self) -> String {
         let name = self.type_name();
         match self.bounds().filter(|_| self.values().is_empty()) {
@@ -495,8 +496,8 @@ impl Shape {
         }
     }
 
-    /// The type in words: "integer", "list of strings".
-    pub(crate) fn type_name(&self) -> String {
+    /// Returns the type in words: "integer", "list of strings".
+    pub fn type_name(&self) -> String {
         let values = self.values();
         if !values.is_empty() && self.kind() != Type::Boolean {
             let names: Vec<String> = values.iter().map(|choice| show(choice.value)).collect();
@@ -534,7 +535,7 @@ impl Shape {
         }
     }
 
-    /// The types that may stand here, where there are several.
+    /// Returns the types that may be here, where there are several.
     fn type_names(&self) -> Vec<&'static str> {
         let names = self.keyword("type").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let words = names.map(|name| match name {
@@ -547,7 +548,7 @@ impl Shape {
     }
 }
 
-/// A schema and those that it refers to.
+/// Returns a schema and those that it refers to.
 fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywords> {
     /// References that run in circles are no schema of ours; the bound is for safety only.
     const LIMIT: usize = 16;
@@ -562,7 +563,7 @@ fn resolved(root: &'static Value, schema: &'static Value) -> Vec<&'static Keywor
     parts
 }
 
-/// The closed set of values that one schema lists.
+/// Returns the closed set of values that one schema lists.
 fn choices_of(part: &'static Keywords) -> Vec<Choice> {
     if let Some(value) = part.get("const") {
         return vec![Choice { value, docs: None }];

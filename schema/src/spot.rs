@@ -6,7 +6,7 @@ use crate::{
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Style},
     edit,
     finding::{Finding, Rule},
-    problem::{Code, Edit, Problem},
+    problem::Edit,
 };
 
 /// A node with its key and its pointer.
@@ -154,16 +154,6 @@ impl<'d> Spot<'d> {
             Some(key) => key.range(),
             None => crate::validate::head(self.node, &Pointer::root()),
         }
-    }
-
-    /// A problem with the value.
-    pub(crate) fn problem(&self, code: Code, message: impl Into<String>) -> Problem {
-        Problem::new(code, self.at.clone(), self.range(), message)
-    }
-
-    /// A problem with the key, or with an item as a whole.
-    pub(crate) fn head_problem(&self, code: Code, message: impl Into<String>) -> Problem {
-        Problem::new(code, self.at.clone(), self.head(), message)
     }
 
     /// The bytes of a part of a text, where the text was written as it reads; else all of it.

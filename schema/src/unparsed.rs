@@ -24,7 +24,7 @@ impl Check for NotUnderstood {
         vec![Verdict {
             at: Pointer::root(),
             kind: KIND,
-            label: "Part that is not understood".to_owned(),
+            label: "Invalid part".to_owned(),
             code: None,
             score: None,
             outcome: Outcome::Unknown(self.reason.clone()),
@@ -43,7 +43,7 @@ impl Case {
     pub(crate) fn doubted(&self, errors: &[&Problem]) -> Case {
         let mut case = Case { intact: false, ..self.clone() };
         let mut add = |at: Pointer, message: &str| {
-            let reason = format!("part of this test could not be understood: {message}");
+            let reason = format!("part of this test is invalid: {message}");
             case.claims.push(Claim { at, phase: None, check: Arc::new(NotUnderstood { reason }) });
         };
         for error in errors {

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 use crate::{
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     edit,
+    files::{Files, MemoryFiles},
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Fix, Problem, Severity},
@@ -216,14 +217,14 @@ pub fn empty(file: SpecFile) -> Problem {
 /// What the schema finds wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
 pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
     let mut report = Report::default();
-    check(node, definition, &mut report);
+    check(node, definition, &MemoryFiles::default(), &mut report);
     let mut problems = report.resolve(false).problems(node);
     problems.sort_by_key(|problem| problem.range.start);
     problems
 }
 
 /// Reports what the schema finds wrong in one part.
-pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Report) {
+pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
     let Ok(value) = definition.value(node) else { return report.push(too_large::aliases(node)) };
     let validator = definition.validator();
     glued::find(node, definition).into_iter().for_each(|finding| report.push(finding));
@@ -236,7 +237,7 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Repo
         Definition::Root(_) => Pointer::root(),
         Definition::Item(_, list) => Definition::list_at(list).index(0),
     };
-    report_violations(validator, &value, &Context::new(node, file, base, shape), report);
+    report_violations(validator, &value, &Context::new(node, file, base, shape, files), report);
 }
 
 /// Reports what a validator finds in a value.

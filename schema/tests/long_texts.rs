@@ -5,7 +5,7 @@ use speclens_schema::{
     problem::Code, settings::Settings,
 };
 
-/// The words at which problems of a kind are reported.
+/// Returns the words at which problems of a kind are reported.
 fn words(text: &str, code: Code) -> Vec<String> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let files = MemoryFiles::new("/", []);

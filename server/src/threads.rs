@@ -64,7 +64,7 @@ fn try_threads(count: usize) -> anyhow::Result<()> {
     }
     for (release, thread) in held {
         drop(release);
-        // It cannot panic, and would be gone all the same.
+        // It cannot panic, and would be gone anyway.
         let _ = thread.join();
     }
     Ok(())

@@ -129,7 +129,7 @@ fn place(text: &str, offset: usize) -> Value {
     json!({ "line": line, "character": column })
 }
 
-/// The change that leads from one text to another, as small as it can be.
+/// Returns the change that leads from one text to another, as small as it can be.
 fn difference(from: &str, to: &str) -> Value {
     let boundary = |at: &usize| from.is_char_boundary(*at) && to.is_char_boundary(*at);
     let same = from.bytes().zip(to.bytes()).take_while(|(one, other)| one == other).count();

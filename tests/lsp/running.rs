@@ -164,7 +164,7 @@ fn part_that_is_not_understood_underlines_the_name_of_the_test_only() {
     assert_eq!(unknown[0]["range"]["start"], json!({ "line": 6, "character": 10 }));
     assert_eq!(unknown[0]["range"]["end"], json!({ "line": 6, "character": 14 }));
     let message = unknown[0]["message"].as_str().unwrap();
-    assert!(message.starts_with("`open`: part of this test could not be understood: "), "{message}");
+    assert!(message.starts_with("`open`: part of this test is invalid: "), "{message}");
 }
 
 #[test]

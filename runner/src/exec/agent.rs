@@ -35,7 +35,7 @@ use shell::{Deadline, Shell};
 pub struct Actor<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
-    /// Who it is.
+    /// Its identity.
     pub worker: Worker<'a>,
     /// How it learns about the program.
     pub mode: Option<HelpMode>,

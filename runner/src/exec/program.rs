@@ -56,7 +56,7 @@ pub struct Work<'a> {
     pub recorder: &'a Path,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Debug)]
 pub struct Worked {
     /// What the program printed, as one turn.

@@ -44,7 +44,7 @@ pub(super) enum Line<'a> {
     Done {
         /// The id of its session.
         session: &'a str,
-        /// How long it took.
+        /// Time that it took.
         duration_ms: u64,
     },
     /// What the script writes itself.

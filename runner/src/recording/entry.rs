@@ -14,7 +14,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(super) name: Name,
-    /// Where it is.
+    /// Its location.
     pub path: PathBuf,
     /// What it says about itself, or why it cannot be used.
     pub about: Result<About, Unusable>,
@@ -37,7 +37,7 @@ pub struct About {
     pub subject: Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
-    /// When it was written, RFC 3339.
+    /// Time when it was written, RFC 3339.
     pub recorded: String,
     /// The machine that it was written on, where that has an identity.
     #[serde(default)]

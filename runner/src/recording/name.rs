@@ -17,7 +17,7 @@ pub(super) struct Name {
     /// The beginning of the key of the act.
     pub(super) key: String,
     pub(super) repeat: u32,
-    /// When the attempt began, in microseconds of the Unix epoch.
+    /// Time when the attempt began, in microseconds of the Unix epoch.
     pub(super) began_us: u64,
     /// The digest of whose attempt it was.
     pub(super) label: String,

@@ -58,7 +58,7 @@ pub struct Report {
     failures: Vec<String>,
     /// Every suite, in the order of their paths.
     suites: Vec<SuiteEntry>,
-    /// How many tests came to which end.
+    /// Number of tests by result.
     totals: Totals,
 }
 
@@ -110,11 +110,11 @@ struct ProblemEntry {
     code: String,
     /// How bad it is.
     severity: Severity,
-    /// What is wrong.
+    /// The problem.
     message: String,
-    /// What happens because of it.
+    /// The consequence.
     note: Option<String>,
-    /// What to write instead.
+    /// The text to write instead.
     help: Option<String>,
     /// Where.
     place: Place,
@@ -207,12 +207,12 @@ struct RunEntry {
     subject: SubjectEntry,
     /// The worst of its verdicts, or what the reason for their absence amounts to.
     status: Status,
-    /// How long it took; null when it did not begin.
+    /// Time that it took; null when it did not begin.
     duration_ms: Option<f64>,
     /// The number of answers of the model; absent where none acted.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<u32>,
-    /// What ended the act; absent where it was not seen to end.
+    /// The event that ended the act; absent where it was not seen to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<Ended>,
     /// US dollars that the model cost; absent when the price is not known.
@@ -231,7 +231,7 @@ struct RunEntry {
     /// What else was noticed: cut output, processes left behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// What was observed, with `--set report.evidence=true`.
+    /// The observation, with `--set report.evidence=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<EvidenceEntry>,
 }
@@ -262,7 +262,7 @@ impl SubjectEntry {
     }
 }
 
-/// Where the evidence is.
+/// Location of the evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RecordingState {
@@ -289,7 +289,7 @@ struct ErrorEntry {
 /// The result of an assertion for an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct VerdictEntry {
-    /// When it was judged, in formats that have phases.
+    /// Time when it was judged, in formats that have phases.
     phase: Option<String>,
     /// The number of the assertion within its phase.
     index: usize,
@@ -309,7 +309,7 @@ struct VerdictEntry {
     message: String,
     /// What the assertion expects, where it does not hold.
     expected: Option<String>,
-    /// What was observed, where it does not hold.
+    /// The observation, where it does not hold.
     actual: Option<String>,
     /// What helps: the nearest candidate, a difference.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -334,9 +334,9 @@ struct Place {
 /// A range of text, the end not included.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct PlaceRange {
-    /// Where it begins.
+    /// Its start.
     start: Position,
-    /// Where it ends.
+    /// Its end.
     end: Position,
 }
 
@@ -349,7 +349,7 @@ struct Position {
     character: usize,
 }
 
-/// How many tests came to which end.
+/// Number of tests by result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Totals {
     /// All of them.

@@ -39,7 +39,7 @@ use crate::{
     verdict::{Open, Status, Verdict},
 };
 
-/// What was observed of one attempt. `None` means "not observed": a claim about it is
+/// The observation of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -61,11 +61,11 @@ pub struct Evidence {
     /// act's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FileLog>,
-    /// What was observed on behalf of claims, in the order of the observations.
+    /// The observation on behalf of claims, in the order of the observations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
-    /// What ended the act. `None`: it was still going on when it was observed last, so nothing can be said about what
-    /// did not happen.
+    /// The event that ended the act. `None`: it was still going on when it was observed last, so nothing can be said
+    /// about what did not happen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
     /// From start to end.
@@ -94,7 +94,7 @@ pub enum Only {
 /// The circumstances of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// When the attempt began, RFC 3339.
+    /// Time when the attempt began, RFC 3339.
     pub started: String,
     /// The run that the attempt belonged to.
     pub run_id: String,

@@ -57,7 +57,7 @@ fn doubts(text: &str, settings: &Settings) -> Vec<(bool, Vec<String>)> {
     let cases = analyzer().analyze(&document, &files(), settings).suite.cases;
     let reasons = |case: &std::sync::Arc<crate::suite::Case>| {
         let reasons = case.claims.iter().flat_map(|claim| claim.check.texts());
-        reasons.filter(|text| text.starts_with("part of this test could not be understood: ")).collect()
+        reasons.filter(|text| text.starts_with("part of this test is invalid: ")).collect()
     };
     cases.iter().map(|case| (case.intact, reasons(case))).collect()
 }

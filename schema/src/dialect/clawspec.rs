@@ -6,7 +6,8 @@
 
 pub mod agents;
 pub mod assertion;
-pub(crate) mod assertions;
+pub(crate) mod assertion_lists;
+pub mod assertions;
 pub mod baselines;
 pub mod claim;
 pub mod config;
@@ -16,6 +17,7 @@ pub(crate) mod facts;
 pub mod gateway_log;
 pub(crate) mod handoff;
 pub(crate) mod ignored_defaults;
+pub(crate) mod joined_type;
 pub(crate) mod kinds;
 pub(crate) mod ledger;
 pub(crate) mod ledger_contracts;
@@ -27,6 +29,7 @@ pub(crate) mod negative_scenario;
 pub(crate) mod parts;
 pub(crate) mod paths;
 pub mod pipeline;
+pub(crate) mod routing;
 pub(crate) mod scale;
 pub mod scenarios;
 pub(crate) mod siblings;
@@ -38,18 +41,19 @@ pub(crate) mod target;
 pub mod template;
 pub mod trigger;
 pub(crate) mod type_fields;
+pub(crate) mod waiting;
 
 #[cfg(test)]
 mod tests;
 
 use super::format::{Facts, Format, InForce, Lower, Traced, Unit, known};
 use crate::{
-    document::{Document, NodeRef, Pointer, ScalarRules},
+    document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
-    rules::unsupported_expression,
+    rules::{missing_field, syntax, unsupported_expression},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -110,6 +114,10 @@ impl Format for ClawSpec {
         lint::explain(context, finding)
     }
 
+    fn knows(&self, fault: &Fault, document: &Document) -> bool {
+        syntax::clawspec::knows(fault, document)
+    }
+
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
             Definition::Root(file) => lint::report_root(file, node, files, report),
@@ -117,20 +125,12 @@ impl Format for ClawSpec {
         }
     }
 
-    fn lint_root(&self, file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        lint::lint_root(file, root, files, problems);
-    }
-
-    fn lint_item(
-        &self,
-        file: SpecFile,
-        list: &'static str,
-        item: NodeRef<'_>,
-        files: &dyn Files,
-        problems: &mut Vec<Problem>,
-    ) -> Option<Facts> {
-        lint::lint_item(file, list, item, files, problems);
-        Some(Box::new(lint::item_facts(file, list, item, files)?))
+    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
+        let has_relations = matches!(
+            (kinds::ContractFile::of(file), list),
+            (kinds::ContractFile::Scenarios, "scenarios") | (kinds::ContractFile::Pipeline, "stages")
+        );
+        has_relations.then(|| -> Facts { Box::new(facts::of(item)) })
     }
 
     fn report_relations(
@@ -145,6 +145,7 @@ impl Format for ClawSpec {
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
+        missing_field::clawspec::target::fix_across(root, problems);
         unsupported_expression::fix_across(root, problems);
     }
 

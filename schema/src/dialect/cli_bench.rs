@@ -24,7 +24,6 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::Problem,
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -99,14 +98,7 @@ impl Format for CliBench {
         }
     }
 
-    fn lint_item(
-        &self,
-        file: SpecFile,
-        list: &'static str,
-        item: NodeRef<'_>,
-        files: &dyn Files,
-        _: &mut Vec<Problem>,
-    ) -> Option<Facts> {
+    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts> {
         Some(Box::new(facts::item_facts(file, list, item, files)?))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::verdict::Status;
 
-/// How many attempts came out how.
+/// Number of attempts that came out how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Those that passed.

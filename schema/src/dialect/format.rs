@@ -4,7 +4,7 @@ use std::{any::Any, fmt::Debug};
 
 use super::{CaseOutcome, Count, GateReport};
 use crate::{
-    document::{Document, NodeRef, Pointer, ScalarRules},
+    document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Concealed, Evidence},
     files::Files,
     finding::{Finding, Report},
@@ -51,7 +51,7 @@ pub struct InForce {
 
 /// A format of test specs.
 ///
-/// What [`Format::lint_item`] answers depends on the item's own node and on files only, so that the answer can be kept;
+/// What [`Format::report`] and [`Format::facts`] answer depends on the node and on files only, so the answer can be kept;
 /// [`Format::report_relations`] is asked anew after every edit.
 pub trait Format: Sync {
     /// The format's name as reports write it.
@@ -109,23 +109,17 @@ pub trait Format: Sync {
         finding
     }
 
+    /// Whether [`Format::report`] says more of a fault of the text.
+    fn knows(&self, _fault: &Fault, _document: &Document) -> bool {
+        false
+    }
+
     /// Reports what is wrong in a part of a file: the root but for its lists, or one item of them, each looked at alone.
     /// Pointers are relative to the node, ranges as the nodes give them.
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
-    /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
-    fn lint_root(&self, _file: SpecFile, _root: NodeRef<'_>, _files: &dyn Files, _problems: &mut Vec<Problem>) {}
-
-    /// Reports what is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the nodes
-    /// give them. Returns what others need to know of it.
-    fn lint_item(
-        &self,
-        _file: SpecFile,
-        _list: &'static str,
-        _item: NodeRef<'_>,
-        _files: &dyn Files,
-        _problems: &mut Vec<Problem>,
-    ) -> Option<Facts> {
+    /// What an item of a top-level list says that matters to others.
+    fn facts(&self, _file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<Facts> {
         None
     }
 

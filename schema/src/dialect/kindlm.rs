@@ -99,14 +99,7 @@ impl Format for KindLm {
         }
     }
 
-    fn lint_item(
-        &self,
-        file: SpecFile,
-        list: &'static str,
-        item: NodeRef<'_>,
-        _: &dyn Files,
-        _: &mut Vec<Problem>,
-    ) -> Option<Facts> {
+    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
         (file.case_list() == Some(list)).then(|| -> Facts { Box::new(facts::test_facts(item)) })
     }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    can_change, end_of, has_names,
+    can_change, can_change_value, end_of, has_names,
     insert::lines_at_end,
     is_flow, line_start,
     lines::{self, as_item, column_of, end_of_entry, end_of_line, indented, keeps_blank_lines, next_line},
@@ -237,6 +237,9 @@ fn end_of_lines(entry: EntryRef<'_>) -> Option<usize> {
 
 /// Joins a list to the one right before it, which is under another key: the line of the second key goes.
 pub(crate) fn joined(mapping: NodeRef<'_>, first: EntryRef<'_>, second: EntryRef<'_>) -> Option<Vec<Edit>> {
+    if !can_change_value(first.value) || !can_change_value(second.value) {
+        return None;
+    }
     let (one, other) = (lines::entry(mapping, first)?, lines::entry(mapping, second)?);
     let start = |list: EntryRef<'_>| lines::item(list.value, list.value.items().next()?);
     let (above, below) = (start(first)?, start(second)?);

@@ -9,6 +9,8 @@ use crate::{
     words::all_of,
 };
 
+pub(crate) mod clawspec;
+
 page! {
     /// Keys that exclude each other are in one mapping.
     "conflicting-fields", Error
@@ -63,9 +65,7 @@ pub(crate) fn too_many(context: &Context<'_>, at: Pointer) -> Finding {
 }
 
 impl Rule for Excluding {
-    fn code(&self) -> Code {
-        Code::ConflictingFields
-    }
+    const CODE: Code = Code::ConflictingFields;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("{} exclude each other", all_of(self.0.iter().copied()))).help("keep one of them")
@@ -73,9 +73,7 @@ impl Rule for Excluding {
 }
 
 impl Rule for SeveralInItem {
-    fn code(&self) -> Code {
-        Code::ConflictingFields
-    }
+    const CODE: Code = Code::ConflictingFields;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let names = all_of(self.keys.iter().map(String::as_str));

@@ -41,9 +41,7 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
 }
 
 impl Rule for Unstructured {
-    fn code(&self) -> Code {
-        Code::InvalidDefinition
-    }
+    const CODE: Code = Code::InvalidDefinition;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let Unstructured { file, failures } = self;

@@ -27,9 +27,7 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
 }
 
 impl Rule for InvalidSchema {
-    fn code(&self) -> Code {
-        Code::InvalidSchemaFile
-    }
+    const CODE: Code = Code::InvalidSchemaFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` cannot be used as a JSON Schema", self.path)).note(&self.reason)

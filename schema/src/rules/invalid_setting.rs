@@ -1,6 +1,6 @@
 use crate::{
-    finding::{Finding, Rule, Site, Words},
-    problem::Code,
+    finding::{Explanation, Finding},
+    problem::{Code, Severity},
 };
 
 page! {
@@ -12,23 +12,19 @@ page! {
 
 /// A mistake in `speclens.yaml` that other rules have words for.
 #[derive(Debug)]
-struct InSettings(Box<dyn Rule>);
+struct InSettings;
 
 /// Reports a finding of another rule as one about a setting.
 pub(crate) fn in_settings(finding: Finding) -> Finding {
-    finding.with_rule(|rule| Box::new(InSettings(rule)))
+    finding.explained(InSettings)
 }
 
-impl Rule for InSettings {
-    fn code(&self) -> Code {
+impl Explanation for InSettings {
+    fn code(&self, _: Code) -> Code {
         Code::InvalidSetting
     }
 
-    fn is_about_absence(&self) -> bool {
-        self.0.is_about_absence()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        self.0.words(site)
+    fn severity(&self, _: Severity) -> Severity {
+        Code::InvalidSetting.severity()
     }
 }

@@ -1,7 +1,8 @@
 use crate::{
     document::{Pointer, Scalar},
-    finding::{Finding, Rule, Site, Words},
-    problem::Code,
+    edit,
+    finding::{Explanation, Finding, Rule, Site, Words},
+    problem::{Code, Fix},
     shape::{self, Shape, Word},
     validate::{Context, as_fragment, describe, fix, place},
     words::{is_surely, listed, opposite_of},
@@ -27,9 +28,11 @@ struct NotAllowed {
     /// The key that has the value. `None` for an item of a list.
     key: Option<String>,
     shape: Option<Shape>,
-    /// Whether the value has the type of those that are allowed.
-    is_of_type: bool,
 }
+
+/// The same, of a value of another type than those that are allowed.
+#[derive(Debug)]
+struct OfOtherType;
 
 /// A text that does not have the form that its field needs.
 #[derive(Debug)]
@@ -58,7 +61,8 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         }
         is_of_type = is_text || matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_)));
     }
-    Finding::new(NotAllowed { key: context.key_at(&at), shape, is_of_type }, at, range)
+    let finding = Finding::new(NotAllowed { key: context.key_at(&at), shape }, at, range);
+    if is_of_type { finding } else { finding.explained(OfOtherType) }
 }
 
 /// Reports a text of another form.
@@ -83,9 +87,7 @@ pub(crate) fn other(context: &Context<'_>, at: Pointer, keyword: String) -> Find
 }
 
 impl Rule for NotAllowed {
-    fn code(&self) -> Code {
-        if self.is_of_type { Code::InvalidValue } else { Code::WrongType }
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
@@ -99,15 +101,14 @@ impl Rule for NotAllowed {
         let names: Vec<String> = choices.iter().map(|choice| shape::show(choice.value)).collect();
         let names = listed(names.iter().map(String::as_str));
         let near = fix::nearest_choice(node, &choices);
-        let is_own = !node.resolved().is_through_alias();
         if let Some(near) = near {
             let sure = node.text().is_some_and(|text| {
                 is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str()))
             });
-            let (text, title) = (shape::scalar(near), format!("change it to `{near}`"));
-            let fix = if sure { fix::replace } else { fix::guess };
-            let words = Words::new(format!("{} is not a valid value for {name}", describe(node))).help(&title);
-            return words.fix(is_own.then(|| fix(node.own_range(), text, title)));
+            let fix = if sure { Fix::safe } else { Fix::guess };
+            let edits = edit::rewrite(node, shape::scalar(near));
+            let words = Words::new(format!("{} is not a valid value for {name}", describe(node)));
+            return words.remedy(format!("change it to `{near}`"), fix, edits);
         }
         let mut words = Words::new(format!("{name} must be {names}, found {}", describe(node)));
         if let Some(written) = node.as_str() {
@@ -116,19 +117,24 @@ impl Rule for NotAllowed {
             words.help = described_as(written, &choices);
         }
         match choices.as_slice() {
-            [only] if is_own => {
+            [only] => {
                 let text = shape::show(only.value);
-                words.fix([fix::guess(node.own_range(), text.clone(), format!("change it to `{text}`"))])
+                let edits = edit::rewrite(node, text.clone());
+                words.fix(edits.map(|edits| Fix::guess(format!("change it to `{text}`"), edits)))
             }
             [..] => words,
         }
     }
 }
 
-impl Rule for WrongForm {
-    fn code(&self) -> Code {
-        Code::InvalidValue
+impl Explanation for OfOtherType {
+    fn code(&self, _: Code) -> Code {
+        Code::WrongType
     }
+}
+
+impl Rule for WrongForm {
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let found = || site.node().map(describe).unwrap_or_default();
@@ -147,9 +153,7 @@ impl Rule for WrongForm {
 }
 
 impl Rule for Violates {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("the value violates `{}` of the JSON Schema", self.0))

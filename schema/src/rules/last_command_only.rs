@@ -29,9 +29,7 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
 }
 
 impl Rule for LastCommandOnly {
-    fn code(&self) -> Code {
-        Code::LastCommandOnly
-    }
+    const CODE: Code = Code::LastCommandOnly;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this assertion checks only the output of the last command")

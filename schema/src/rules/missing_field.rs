@@ -58,20 +58,15 @@ pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(NoneOf { alternatives, shape }, at, range)
 }
 
-/// The fix that adds a key to a mapping, behind the keys that come first in its type.
-fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str) -> Option<Fix> {
+/// The fix that adds a key to a mapping, behind the keys that come first in its type. `known` are values of keys that are no
+/// examples.
+fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, String)]) -> Option<Fix> {
     let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
-    fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, &[])
+    fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, known)
 }
 
 impl Rule for Missing {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (key, mapping) = (&self.key, site.parent());
@@ -87,24 +82,18 @@ impl Rule for Missing {
             _ => member.as_ref().and_then(Shape::summary).map(|docs| format!("`{key}`: {}", as_fragment(docs))),
         };
         let words = note.into_iter().fold(words, Words::note);
-        let fix = mapping.zip(self.shape.as_ref()).and_then(|(mapping, shape)| insertion(mapping, shape, key));
+        let fix = mapping.zip(self.shape.as_ref()).and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));
         words.fix(fix).help(format!("add `{key}`"))
     }
 }
 
 impl Rule for NoneOf {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("missing {}", listed(self.alternatives.iter().copied())));
         let place = site.node().zip(self.shape.as_ref());
-        let fix = |key: &&'static str| place.and_then(|(mapping, shape)| insertion(mapping, shape, key));
+        let fix = |key: &&'static str| place.and_then(|(mapping, shape)| insertion(mapping, shape, key, &[]));
         words.fix(self.alternatives.iter().filter_map(fix)).help("add one of them")
     }
 }

@@ -106,9 +106,7 @@ fn tag(scenario: &Spot<'_>) -> Option<Vec<Edit>> {
 }
 
 impl Rule for NoNegative {
-    fn code(&self) -> Code {
-        Code::MissingNegative
-    }
+    const CODE: Code = Code::MissingNegative;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new("no scenario is tagged `negative`")
@@ -119,7 +117,7 @@ impl Rule for NoNegative {
                 let written = tag.text().unwrap_or_default();
                 let help = format!("change the tag `{written}` to `negative`: tags are case-sensitive in ClawSpec");
                 let edits = tag.replaced("negative");
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(help, Fix::guess, edits)
             }
             None => words.fix(cures(&scenarios, &self.log_path)),
         }
@@ -127,9 +125,7 @@ impl Rule for NoNegative {
 }
 
 impl Rule for Claimed {
-    fn code(&self) -> Code {
-        Code::MissingNegative
-    }
+    const CODE: Code = Code::MissingNegative;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the contract has no scenario tagged `negative`")
@@ -137,13 +133,8 @@ impl Rule for Claimed {
 }
 
 impl Rule for Unclaimed {
-    fn code(&self) -> Code {
-        Code::MissingNegative
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Information
-    }
+    const CODE: Code = Code::MissingNegative;
+    const SEVERITY: Severity = Severity::Information;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the contract has a scenario tagged `negative`").help("write `negative: true`")

@@ -25,7 +25,7 @@ struct Unknown {
     near: Option<String>,
     /// The names that there are.
     names: Vec<String>,
-    /// What happens because of it.
+    /// The consequence.
     note: &'static str,
 }
 
@@ -74,9 +74,7 @@ fn placeholder(site: &Site<'_>, written: &str, name: &str, title: &str) -> Optio
 }
 
 impl Rule for Unknown {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
+    const CODE: Code = Code::MissingVariable;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("unknown variable `{}`", self.written)).note(self.note);
@@ -91,13 +89,8 @@ impl Rule for Unknown {
 }
 
 impl Rule for HalfWritten {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingVariable;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let HalfWritten { written, name } = self;

@@ -23,13 +23,7 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoClaims {
-    fn code(&self) -> Code {
-        Code::NoClaims
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::NoClaims;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`expect` has no expectations, so this test always passes")

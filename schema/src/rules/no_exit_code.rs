@@ -27,19 +27,12 @@ pub(crate) fn check_task(task: &Spot<'_>, asserted: &Asserted<'_>, report: &mut 
 }
 
 impl Rule for NoExitCode {
-    fn code(&self) -> Code {
-        Code::NoExitCode
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::NoExitCode;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "add `exit_code: 0`";
         let edits = site.node().and_then(|list| edit::item_at_front(list, "exit_code: 0"));
         Words::new("no assertion checks whether the command succeeded")
-            .help(help)
-            .fix(edits.map(|edits| Fix::guess(help, edits)))
+            .remedy(help, Fix::guess, edits)
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar},
     finding::{Finding, Rule, Site, Words},
-    problem::Code,
+    problem::{Code, Fix},
     shape::{Shape, Type},
     validate::{Context, describe, fix, place},
     words::listed,
@@ -75,9 +75,7 @@ pub(crate) fn empty(context: &Context<'_>, at: Pointer) -> Finding {
 }
 
 impl Rule for Number {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let node = site.node();
@@ -97,11 +95,11 @@ impl Rule for Number {
         let found = node.map(describe).unwrap_or_default();
         let words = Words::new(format!("`{}` must be {from}{bounds}, found {found}", self.name));
         // A share that was written as a percentage.
-        let share = node.filter(|node| bounds == "0 to 1" && !node.resolved().is_through_alias());
+        let share = node.filter(|_| bounds == "0 to 1");
         match share.and_then(|node| Some((node, node.text()?.parse::<u32>().ok()?))) {
             Some((node, percent @ 10..=100)) => {
                 let text = (f64::from(percent) / 100.0).to_string();
-                words.mend(Some(fix::guess(node.own_range(), text.clone(), format!("write `{text}`"))))
+                words.mend(fix::written(node, text, Fix::guess))
             }
             Some(_) | None => words,
         }
@@ -109,9 +107,7 @@ impl Rule for Number {
 }
 
 impl Rule for EmptyText {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(match self {
@@ -127,9 +123,7 @@ impl Rule for EmptyText {
 }
 
 impl Rule for Empty {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let (item, key) = ("add an item", "add a key");

@@ -81,9 +81,7 @@ fn check(spot: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for PastedSecret {
-    fn code(&self) -> Code {
-        Code::PastedSecret
-    }
+    const CODE: Code = Code::PastedSecret;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

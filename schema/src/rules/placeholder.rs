@@ -80,9 +80,7 @@ fn check(spot: &Spot<'_>, key: &str, report: &mut Report) {
 }
 
 impl Rule for Placeholder {
-    fn code(&self) -> Code {
-        Code::Placeholder
-    }
+    const CODE: Code = Code::Placeholder;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let text = site.node().and_then(|node| node.as_str()).unwrap_or_default();

@@ -119,9 +119,7 @@ fn command_in(intent: &str, cli: &str) -> Option<Range<usize>> {
 }
 
 impl Rule for RevealingIntent {
-    fn code(&self) -> Code {
-        Code::RevealingIntent
-    }
+    const CODE: Code = Code::RevealingIntent;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("the intent contains the command `{}`", self.command))

@@ -39,9 +39,7 @@ pub(crate) fn check(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for SharedWorkdir {
-    fn code(&self) -> Code {
-        Code::SharedWorkdir
-    }
+    const CODE: Code = Code::SharedWorkdir;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let count = self.at_once;
@@ -52,7 +50,6 @@ impl Rule for SharedWorkdir {
         };
         Words::new("all tasks share this directory")
             .note(format!("cli-bench runs up to {count} of them at once; speclens runs them one after the other"))
-            .help(help)
-            .fix(edits.map(|edits| Fix::guess(help, edits)))
+            .remedy(help, Fix::guess, edits)
     }
 }

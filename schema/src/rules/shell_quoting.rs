@@ -86,9 +86,7 @@ fn breaks_double(value: &str) -> Option<char> {
 }
 
 impl Rule for ShellQuoting {
-    fn code(&self) -> Code {
-        Code::ShellQuoting
-    }
+    const CODE: Code = Code::ShellQuoting;
 
     fn severity(&self) -> Severity {
         match self.broken {

@@ -35,9 +35,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for OtherCount {
-    fn code(&self) -> Code {
-        Code::StageCount
-    }
+    const CODE: Code = Code::StageCount;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherCount { written, actual } = self;

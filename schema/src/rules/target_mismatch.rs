@@ -50,9 +50,7 @@ pub(crate) fn check(target: &Target<'_>, files: &dyn Files, report: &mut Report)
 }
 
 impl Rule for Outside {
-    fn code(&self) -> Code {
-        Code::TargetMismatch
-    }
+    const CODE: Code = Code::TargetMismatch;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Outside { path, here } = self;
@@ -68,9 +66,7 @@ impl Rule for Outside {
 }
 
 impl Rule for Elsewhere {
-    fn code(&self) -> Code {
-        Code::TargetMismatch
-    }
+    const CODE: Code = Code::TargetMismatch;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Elsewhere { key, wanted, here, is_defined } = self;

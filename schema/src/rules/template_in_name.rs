@@ -24,9 +24,7 @@ pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for TemplateInName {
-    fn code(&self) -> Code {
-        Code::TemplateInName
-    }
+    const CODE: Code = Code::TemplateInName;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the name of a scenario cannot contain a template variable")

@@ -48,9 +48,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
 }
 
 impl Rule for TooFewTurns {
-    fn code(&self) -> Code {
-        Code::TooFewTurns
-    }
+    const CODE: Code = Code::TooFewTurns;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

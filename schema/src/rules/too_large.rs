@@ -24,9 +24,7 @@ pub(crate) fn aliases(node: NodeRef<'_>) -> Finding {
 }
 
 impl Rule for MultipliedAliases {
-    fn code(&self) -> Code {
-        Code::TooLarge
-    }
+    const CODE: Code = Code::TooLarge;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("these aliases expand to too many values").help("write the values out")

@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 
 use crate::{
     dialect::Dialect,
-    document::{EntryRef, NodeRef, Pointer, Scalar},
+    document::{EntryRef, Pointer, Scalar},
     edit,
     finding::{Finding, Rule, Scope, Site, Words},
     json_schema::SpecFile,
@@ -97,8 +97,6 @@ struct Rename {
     name: &'static str,
     /// What the value must be then.
     member: Option<Shape>,
-    /// Whether the key is written here.
-    is_editable: bool,
     /// Whether no other name can be meant.
     is_sure: bool,
 }
@@ -202,8 +200,6 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     if entry.is_some_and(|entry| pasted_secret::is_instead_of_name(key, entry.value)) {
         return (Meant::Secret, true);
     }
-    // What comes from a merge is put right where it is written: here is only its name.
-    let is_editable = mapping.is_some_and(|mapping| is_editable(mapping, key));
     let elsewhere = here.as_ref().and_then(|here| nearest_place(file, here, key));
     let mut tags: Vec<&'static str> = tags.iter().filter(|(_, keys)| keys.contains(&key)).map(|(tag, _)| *tag).collect();
     // The form that is most like this one comes first.
@@ -226,9 +222,9 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
         let fits = |shape: Option<Shape>| shape.is_some_and(|shape| could_hold(&shape, entry.value));
         free.contains(&name) && fits(member(name)) && !fits(other)
     });
-    let rename = |name: &'static str, is_sure: bool| Rename { name, member: member(name), is_editable, is_sure };
+    let rename = |name: &'static str, is_sure: bool| Rename { name, member: member(name), is_sure };
     if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !elsewhere.is_some_and(is_close)) {
-        return (opposite(key, name, entry, known, is_editable), near.is_some());
+        return (opposite(key, name, entry, known), near.is_some());
     }
     if let Some(name) = context.stand_ins.borrow().get(at).copied() {
         let belongs_to = tags.first().zip(*variant).map(|(first, (tag, _))| (tag, *first));
@@ -275,9 +271,8 @@ fn opposite(
     name: &'static str,
     entry: Option<EntryRef<'_>>,
     known: &Mapping<'_>,
-    is_editable: bool,
 ) -> Meant {
-    let is_free = |name: &str| is_editable && known.free.contains(&name);
+    let is_free = |name: &str| known.free.contains(&name);
     let member = |name: &str| known.shape.as_ref().and_then(|shape| shape.step(name, known.node));
     let value = entry.map(|entry| entry.value);
     if let Some(negation) = same_negation(key, name, &known.fields) {
@@ -293,9 +288,7 @@ fn opposite(
 }
 
 impl Rule for UnknownKey {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
+    const CODE: Code = Code::UnknownKey;
 
     fn severity(&self) -> Severity {
         self.severity
@@ -332,18 +325,15 @@ fn ignored_by(dialect: Dialect) -> String {
     format!("{} ignores unknown keys, so nothing is checked", dialect.program())
 }
 
-/// Whether the key of a mapping is written there, and not where an alias or a merge leads.
-fn is_editable(mapping: NodeRef<'_>, key: &str) -> bool {
-    !mapping.resolved().is_through_alias() && mapping.entry(key).is_some_and(|entry| !entry.key.is_through_alias())
+/// The edits that give the key at a place another name, and those of its value. What comes from a merge is put right where it is
+/// written: here is only its name.
+fn renamed(site: &Site<'_>, name: &str, value: Vec<Edit>) -> Option<Vec<Edit>> {
+    Some([site.spot()?.renamed(name)?, value].concat())
 }
 
 impl Meant {
     fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
         let value = || site.node();
-        let renamed = |name: &str, edits: Vec<Edit>| {
-            let rename = Edit::new(site.range.clone(), shape::scalar(name));
-            std::iter::once(rename).chain(edits).collect::<Vec<_>>()
-        };
         match self {
             Meant::Merge(dialect) => words
                 .note(format!("{} does not apply merge keys here", dialect.map_or("speclens", Dialect::program)))
@@ -353,13 +343,13 @@ impl Meant {
             Meant::Negation { of, name, member, is_free } => {
                 let help = format!("write `{name}`, the opposite of `{of}`");
                 let reshaped = value().zip(member.as_ref()).and_then(|(value, member)| fix::reshaped(value, member));
-                let edits = reshaped.filter(|_| *is_free).map(|shaped| renamed(name, shaped.edits));
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                let edits = reshaped.filter(|_| *is_free).and_then(|shaped| renamed(site, name, shaped.edits));
+                words.remedy(help, Fix::guess, edits)
             }
             Meant::Flipped { name, value: wanted, is_free } => {
                 let help = format!("write `{name}: {wanted}`, which means the same");
-                let edits = value().filter(|_| *is_free).map(|value| Edit::new(value.own_range(), wanted.to_string()));
-                words.fix(edits.map(|edit| Fix::guess(&help, renamed(name, vec![edit])))).help(help)
+                let turned = value().filter(|_| *is_free).and_then(|value| edit::rewrite(value, wanted.to_string()));
+                words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(site, name, turned)))
             }
             Meant::Opposite(name) => {
                 words.note(format!("it is the opposite of `{name}`, for which no key exists"))
@@ -388,7 +378,7 @@ impl Meant {
                 let help = format!("{}, as `{name}`", way.to.way_from(&way.here));
                 let edits = way.child_here().filter(|_| *is_sure).zip(site.parent());
                 let edits = edits.and_then(|(child, mapping)| edit::below_as(mapping, key, child, name));
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(help, Fix::guess, edits)
             }
             Meant::LikeElsewhere { way: None, .. } => words,
             Meant::OneOf(free) => words.help(match free.as_slice() {
@@ -429,7 +419,7 @@ fn outer(parent: &Pointer, to: &Place, here: &Place) -> Option<Pointer> {
 impl Rename {
     /// What the key is to be called, and what its value must be then.
     fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
-        let Rename { name, is_editable, is_sure, .. } = *self;
+        let Rename { name, is_sure, .. } = *self;
         let title = fix::rename_title(name);
         let Some(member) = &self.member else { return words.help(title) };
         let (written, wanted) = (Unit::in_name(key), Unit::of(name, member));
@@ -453,13 +443,10 @@ impl Rename {
         } else if let (None, Some(wanted @ (Unit::Milliseconds | Unit::Seconds)), false) = (written, wanted, is_sure) {
             words = words.note(format!("`{name}` takes {}", wanted.label()));
         }
-        if is_editable {
-            let mut fix = fix::rename(site.range.clone(), name, is_sure && fits && shaped.is_sure);
-            fix.edits.extend(shaped.edits);
-            fix.preferred &= is_sure || fits;
-            words = words.fix([fix]);
-        }
-        words.help(title)
+        let fix = if is_sure && fits && shaped.is_sure { Fix::safe } else { Fix::guess };
+        let edits = renamed(site, name, shaped.edits);
+        let fix = edits.map(|edits| Fix { preferred: is_sure || fits, ..fix(title.clone(), edits) });
+        words.fix(fix).help(title)
     }
 }
 

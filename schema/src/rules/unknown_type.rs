@@ -1,20 +1,47 @@
 use crate::{
     dialect::clawspec::{
-        assertion::Assertion,
+        assertion::{Assertion, Category},
+        assertion_lists::{artifact_paths, comment},
+        joined_type::JoinedType,
         type_fields::{assertion_shape, fields_of},
     },
     document::NodeRef,
     edit,
     finding::{Report, Rule, Scope, Site, Words},
+    json_schema::SpecFile,
     problem::{Code, Edit, Fix},
-    shape::{Need, Type},
+    shape::{Need, Type, all_keys, scalar},
     spot::Spot,
-    words::nearest,
+    words::{nearest, opposite_of, same_negation},
 };
 
 page! {
     /// An assertion of a type that does not exist. It checks nothing.
     "unknown-type", Error
+}
+
+/// A type that does not exist.
+#[derive(Debug)]
+struct Unknown {
+    name: String,
+    meant: Meant,
+}
+
+/// What was meant by it.
+#[derive(Debug)]
+enum Meant {
+    /// A type under another name, and whether that is the same beyond doubt.
+    Called { real: &'static str, is_same: bool },
+    /// No single type: what to write instead.
+    Advice { note: Option<&'static str>, help: Option<&'static str> },
+    /// A type that is misspelt.
+    Misspelt(&'static str),
+    /// The type that checks the opposite of the one whose name follows a negation.
+    Negated(&'static str),
+    /// The opposite of a type, and the type for it.
+    OppositeOf { other: &'static str, negation: Option<&'static str> },
+    /// None that is known.
+    Nothing,
 }
 
 /// The type of an assertion elsewhere than under `type`: as a key, as in other formats, or under another key.
@@ -25,11 +52,63 @@ struct NotUnderType {
     is_value: bool,
 }
 
-/// Looks for the type of an assertion that has none under `type`.
+/// Types with the type that checks the opposite.
+const OPPOSITES: [(&str, &str); 4] = [
+    ("file_present", "file_absent"),
+    ("artifact_exists", "file_absent"),
+    ("tool_was_called", "tool_not_called"),
+    ("artifact_contains", "artifact_absent_words"),
+];
+
+/// Maximum number of files that are offered in place of the reply.
+const MAX_FILES: usize = 3;
+
+/// Returns the type that checks the opposite of another one.
+pub(crate) fn opposite_type(name: &str) -> Option<&'static str> {
+    let turned = OPPOSITES.iter().map(|(one, other)| (*other, *one));
+    OPPOSITES.into_iter().chain(turned).find(|(one, _)| *one == name).map(|(_, other)| other)
+}
+
+impl Meant {
+    fn of(name: &str) -> Meant {
+        let kinds = assertion_shape().and_then(|shape| shape.step("type", None));
+        if let Some((real, is_same)) = kinds.as_ref().and_then(|kinds| kinds.value_called(name)) {
+            return Meant::Called { real, is_same };
+        }
+        if let Some(advice) = kinds.as_ref().and_then(|kinds| kinds.advice(name)) {
+            return Meant::Advice { note: advice.note, help: advice.help };
+        }
+        let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported);
+        let names: Vec<&'static str> = names.map(|info| info.name).collect();
+        let bare = name.strip_prefix('!').or_else(|| name.strip_prefix("not "));
+        if let Some(opposite) = bare.and_then(|bare| opposite_type(bare.trim())) {
+            return Meant::Negated(opposite);
+        }
+        if let Some(near) = nearest(name, names.iter().copied()) {
+            return Meant::Misspelt(near);
+        }
+        match opposite_of(name, &names) {
+            Some(other) => Meant::OppositeOf { other, negation: same_negation(name, other, &names) },
+            None => Meant::Nothing,
+        }
+    }
+}
+
+/// Looks at the type of an assertion, and for one that is not under `type`.
 pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
-    if !assertion.is_mapping() || assertion.get("type").is_some() {
+    if !assertion.is_mapping() {
         return;
     }
+    let Some(kind) = assertion.get("type") else { return check_elsewhere(assertion, report) };
+    let unknown = kind.text().filter(|name| Assertion::type_info(name).is_none());
+    // A type with a value behind it is a fault of the text.
+    if let Some(name) = unknown.filter(|_| JoinedType::of(&kind).is_none()) {
+        let finding = kind.finding(Unknown { name: name.to_owned(), meant: Meant::of(name) });
+        report.push(finding.instead_of(Scope::At(kind.at.clone())));
+    }
+}
+
+fn check_elsewhere(assertion: &Spot<'_>, report: &mut Report) {
     let entries = assertion.entries();
     let is_type = |name: &str| Assertion::type_info(name).is_some();
     let shape = assertion_shape();
@@ -70,21 +149,164 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     }
 }
 
-impl Rule for NotUnderType {
-    fn code(&self) -> Code {
-        Code::UnknownType
+/// A text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of words.
+pub(crate) fn literal(member: &Spot<'_>, real: &str) -> Option<Vec<Edit>> {
+    if real == "artifact_absent_words" {
+        let rename = member.renamed("words")?;
+        if member.is_list() {
+            return Some(rename);
+        }
+        return Some([rename, member.replaced(format!("[{}]", quoted(member.text()?)))?].concat());
     }
+    let text = member.text()?;
+    let mut edits = member.renamed("pattern")?;
+    let escaped = regex::escape(text);
+    if member.at.last().as_deref() != Some("pattern") && escaped != text {
+        edits.extend(member.replaced(quoted(&escaped))?);
+    }
+    Some(edits)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The fixes that look for what was expected of the reply in the files that the scenario leaves.
+fn about_files(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str) -> Vec<Fix> {
+    let real = match name {
+        "response_contains" | "output_contains" | "reply_contains" => "log_entry",
+        "not_contains" | "response_not_contains" | "output_not_contains" => "artifact_absent_words",
+        _ => return Vec::new(),
+    };
+    let is_given = assertion.at.parent().and_then(|list| list.last()).as_deref() == Some("given");
+    let keys = ["text", "contains", "content", "value", "expected", "pattern", "values", "texts"];
+    let Some(member) = keys.iter().find_map(|key| assertion.get(key)).filter(|_| !is_given) else { return Vec::new() };
+    let fix = |path: &String| {
+        let mut edits = kind.replaced(real)?;
+        if assertion.get("path").is_none() {
+            edits.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
+        }
+        edits.extend(literal(&member, real)?);
+        Some(Fix::suggestion(format!("look into `{path}`"), edits))
+    };
+    artifact_paths(site).iter().take(MAX_FILES).filter_map(fix).collect()
+}
+
+/// The fix of what is run beforehand to make a file: the file is what the scenario needs.
+fn awaited(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix> {
+    let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
+    let mut edits = [kind.replaced("file_present")?, file.renamed("path")?].concat();
+    for (key, member) in assertion.entries() {
+        if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
+            edits.extend(edit::comment_out(site.root, &member.at)?);
+        }
+    }
+    Some(Fix::suggestion("require that the file is there", edits))
+}
+
+/// Whether the path has wildcards, which mean nothing to the type that exists.
+fn is_wild(assertion: &Spot<'_>, real: &str) -> bool {
+    let is_expanded_elsewhere = |path: &str| {
+        // The braces of a template are no choice.
+        let bare = path.replace("{{", "").replace("}}", "");
+        bare.starts_with('~') || bare.contains(['*', '?', '[', '{', '$'])
+    };
+    let path = assertion.get("path").and_then(|path| path.text());
+    matches!(real, "file_absent" | "file_present") && path.is_some_and(is_expanded_elsewhere)
+}
+
+/// Whether every key of an assertion has a meaning for the type that exists, under its own or another name. What has none
+/// may have said the opposite (`expected: false`), or more than that type checks (`updated_after`).
+fn has_nothing_else(assertion: &Spot<'_>, real: &str) -> bool {
+    let waits = Assertion::type_info(real).is_some_and(|info| info.waits);
+    let has_effect = |key: &str| waits || !["timeout", "updated_after"].contains(&key);
+    let known = fields_of(real);
+    let fields: Vec<&str> = known.iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
+    // A key that types of assertions have may mean there what it means in them.
+    let is_free = |key: &str| !all_keys(SpecFile::CLAWSPEC_SCENARIOS).any(|known| known == key);
+    let is_called = |key: &str| known.iter().any(|it| it.shape.other_names().iter().any(|other| other.name == key));
+    let is_known = |key: &str| fields.contains(&key) && key != "pattern" || is_called(key) && is_free(key);
+    // A pattern that was searched for as a text means something else as a regular expression.
+    let is_plain = |value: NodeRef<'_>| value.as_str().is_some_and(|text| regex::escape(text) == text);
+    let is_pattern = |key: &str, value| key == "pattern" && fields.contains(&key) && is_plain(value);
+    assertion.node.entries().all(|entry| {
+        let key = entry.key.key_text();
+        key == "type" || is_known(&key) || is_pattern(&key, entry.value)
+    })
+}
+
+/// The fix that makes the same assertion with the type that exists.
+fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, real: &str, is_same: bool) -> Option<Fix> {
+    let mut edits = kind.replaced(real)?;
+    for field in fields_of(real).iter().filter(|field| assertion.get(field.name).is_none()) {
+        let Some(member) = field.shape.other_names().iter().find_map(|other| assertion.get(other.name)) else {
+            continue;
+        };
+        edits.extend(match (real, field.name) {
+            ("log_entry", "pattern") => literal(&member, real)?,
+            (_, name) => member.renamed(name)?,
+        });
+    }
+    if real == "artifact_absent_words" && assertion.get("words").is_none() {
+        let keys = ["text", "contains", "content", "value", "texts", "values", "patterns", "strings"];
+        let member = keys.iter().find_map(|key| assertion.get(key))?;
+        edits.extend(literal(&member, real)?);
+    }
+    let fix = if is_same && has_nothing_else(assertion, real) { Fix::safe } else { Fix::guess };
+    Some(fix(changed_to(real), edits))
+}
+
+fn changed_to(real: &str) -> String {
+    format!("change the type to `{real}`")
+}
+
+impl Rule for Unknown {
+    const CODE: Code = Code::UnknownType;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let name = self.name.as_str();
+        let words = Words::new(format!("unknown assertion type `{name}`"));
+        let (Some(assertion), Some(kind)) = (site.holder(), site.spot()) else { return words };
+        let words = match &self.meant {
+            Meant::Called { real, .. } if is_wild(&assertion, real) => {
+                words.help(format!("use `{real}` for each file: it does not expand wildcards"))
+            }
+            Meant::Called { real, is_same } => {
+                words.help(changed_to(real)).fix(convert(&assertion, &kind, real, *is_same))
+            }
+            Meant::Advice { note, help } => {
+                let words = note.iter().fold(words, Words::note);
+                help.iter().fold(words, |words, help| words.help(*help))
+            }
+            Meant::Misspelt(near) => words.remedy(changed_to(near), Fix::guess, kind.replaced(scalar(near))),
+            Meant::Negated(opposite) => words.help(format!("use `{opposite}`")),
+            Meant::OppositeOf { other, negation: Some(negation) } => {
+                words.help(format!("use `{negation}`, the opposite of `{other}`"))
+            }
+            Meant::OppositeOf { other, negation: None } => {
+                words.note(format!("it is the opposite of `{other}`, and ClawSpec has no type for that"))
+            }
+            Meant::Nothing => words.help("use one of the types that `speclens explain` lists"),
+        };
+        words
+            .fix(about_files(site, &assertion, &kind, name))
+            .fix(awaited(site, &assertion, &kind).filter(|_| name == "invoke"))
+            .fix(comment(site, &assertion.at))
+    }
+}
+
+impl Rule for NotUnderType {
+    const CODE: Code = Code::UnknownType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.name;
-        let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
+        let assertion = site.holder();
         let edits = site.spot().zip(assertion).and_then(|(member, assertion)| match self.is_value {
             true => member.renamed("type"),
             false => spelled_out(&assertion, name, &member),
         });
         let help = format!("write `type: {name}`");
         Words::new("the type of the assertion is not in the key `type`, so nothing is checked")
-            .fix(edits.map(|edits| Fix::safe(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::safe, edits)
     }
 }

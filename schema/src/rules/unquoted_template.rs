@@ -66,9 +66,7 @@ pub(crate) fn check_below(spot: &Spot<'_>, without: &[&str], report: &mut Report
 }
 
 impl Rule for UnquotedKey {
-    fn code(&self) -> Code {
-        Code::UnquotedTemplate
-    }
+    const CODE: Code = Code::UnquotedTemplate;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("a string that begins with `{{` needs quotes")
@@ -76,9 +74,7 @@ impl Rule for UnquotedKey {
 }
 
 impl Rule for Unquoted {
-    fn code(&self) -> Code {
-        Code::UnquotedTemplate
-    }
+    const CODE: Code = Code::UnquotedTemplate;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let quoted = quoted(&self.source);

@@ -40,18 +40,14 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
 }
 
 impl Rule for UnknownCondition {
-    fn code(&self) -> Code {
-        Code::UnsupportedExpression
-    }
+    const CODE: Code = Code::UnsupportedExpression;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("`{}` is not a supported health check", self.text))
             .note("ClawSpec aborts the run with an error");
         match self.near {
             Some(near) => {
-                let help = format!("change it to `{near}`");
-                let edits = site.spot().and_then(|spot| spot.replaced(near));
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(near))
             }
             None => {
                 let [first, second, _] = Condition::WRITTEN;

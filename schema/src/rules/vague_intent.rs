@@ -127,9 +127,7 @@ impl Wish {
 }
 
 impl Rule for VagueIntent {
-    fn code(&self) -> Code {
-        Code::VagueIntent
-    }
+    const CODE: Code = Code::VagueIntent;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the intent names no outcome").help("describe what the model must achieve or find out")

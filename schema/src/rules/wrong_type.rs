@@ -63,9 +63,7 @@ fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
 }
 
 impl Rule for WrongType {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (Some(node), Some(shape)) = (site.node(), &self.shape) else {
@@ -142,7 +140,7 @@ impl Rule for WrongType {
                         .filter(|item| fix::is_like(node, item))
                         .and_then(|item| fix::listed(node, Some(item)));
                 } else if let Some(short) = &short {
-                    fix = Some(short.fix(node, format!("[{}]", short.text)));
+                    fix = short.fix(node, format!("[{}]", short.text));
                 }
                 if !is_whole_file {
                     words.help = Some(match short {
@@ -153,7 +151,7 @@ impl Rule for WrongType {
                 }
             }
             (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, shape) => {
-                fix = Some(short.fix(node, short.text.clone()));
+                fix = short.fix(node, short.text.clone());
             }
             (Type::Mapping, NodeShape::Sequence)
                 if !in_brackets && !site.at.is_root() && !items_are_entries(node, shape) =>
@@ -184,10 +182,9 @@ impl Rule for WrongType {
                 let removal = self.removal.map(|it| format!(", or {it}")).unwrap_or_default();
                 words.help = Some(format!("write {label}{removal}"));
             }
-            (Type::Text, NodeShape::Scalar) if !node.is_null() && !node.resolved().is_through_alias() => {
+            (Type::Text, NodeShape::Scalar) => {
                 if let [only] = shape.values().as_slice() {
-                    let text = shape::show(only.value);
-                    fix = Some(fix::guess(node.own_range(), text.clone(), format!("write `{text}`")));
+                    fix = fix::written(node, shape::show(only.value), Fix::guess);
                 }
             }
             _ => {}

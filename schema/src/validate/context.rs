@@ -4,6 +4,7 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use crate::{
     document::{NodeRef, Pointer},
+    files::Files,
     finding::Finding,
     json_schema::SpecFile,
     rules::{conflicting_fields, invalid_setting, invalid_value, missing_field, out_of_range, unknown_key, wrong_type},
@@ -61,6 +62,7 @@ pub struct Context<'d> {
     pub(crate) base: Pointer,
     /// What the schema says of the node.
     pub(crate) shape: Shape,
+    pub(crate) files: &'d dyn Files,
     /// What is known about the mappings in which something is wrong: one may have thousands of wrong keys.
     mappings: RefCell<HashMap<Pointer, Rc<Mapping<'d>>>>,
     /// Unknown keys that stand for the only one that is missing beside them.
@@ -88,8 +90,14 @@ pub(crate) struct Mapping<'d> {
 }
 
 impl<'d> Context<'d> {
-    pub(super) fn new(node: NodeRef<'d>, file: SpecFile, base: Pointer, shape: Shape) -> Context<'d> {
-        Context { node, file, base, shape, mappings: RefCell::default(), stand_ins: RefCell::default() }
+    pub(super) fn new(
+        node: NodeRef<'d>,
+        file: SpecFile,
+        base: Pointer,
+        shape: Shape,
+        files: &'d dyn Files,
+    ) -> Context<'d> {
+        Context { node, file, base, shape, files, mappings: RefCell::default(), stand_ins: RefCell::default() }
     }
 
     pub(crate) fn mapping(&self, at: &Pointer) -> Rc<Mapping<'d>> {

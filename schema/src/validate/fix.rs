@@ -1,7 +1,5 @@
 //! Fixes for what the schema finds wrong, where one can be written down without thinking.
 
-use std::ops::Range;
-
 use serde_json::Value;
 
 use crate::{
@@ -10,12 +8,6 @@ use crate::{
     problem::{Edit, Fix},
     shape::{self, Field, Need, Shape, Type, Word, scalar, show},
 };
-
-/// Another name for a key. Only what is surely a slip may be put right unseen.
-pub(crate) fn rename(key: Range<usize>, name: &str, sure: bool) -> Fix {
-    let (title, edits) = (rename_title(name), vec![Edit::new(key, scalar(name))]);
-    if sure { Fix::safe(title, edits) } else { Fix::guess(title, edits) }
-}
 
 /// Returns the help for a key that has another name.
 pub(crate) fn rename_title(name: &str) -> String {
@@ -30,14 +22,10 @@ pub(crate) fn split_into(items: usize) -> String {
     }
 }
 
-/// Another text instead of a node, beyond doubt.
-pub(crate) fn replace(range: Range<usize>, text: String, title: String) -> Fix {
-    Fix::safe(title, vec![Edit::new(range, text)])
-}
-
-/// Another text instead of a node, likely what is meant.
-pub(crate) fn guess(range: Range<usize>, text: String, title: String) -> Fix {
-    Fix::guess(title, vec![Edit::new(range, text)])
+/// The fix, made by `fix`, that writes other words in place of a value.
+pub(crate) fn written(node: NodeRef<'_>, words: String, fix: impl FnOnce(String, Vec<Edit>) -> Fix) -> Option<Fix> {
+    let edits = edit::rewrite(node, words.clone())?;
+    Some(fix(format!("write `{words}`"), edits))
 }
 
 /// Returns a key that is missing, with a value to begin with, after those that are before it in `order`. `known` are
@@ -50,7 +38,7 @@ pub(crate) fn insert(
     known: &[(&str, String)],
 ) -> Option<Fix> {
     let mapping = mapping.resolved();
-    if mapping.is_through_alias() || mapping.shape() != NodeShape::Mapping {
+    if mapping.shape() != NodeShape::Mapping {
         return None;
     }
     let line = format!("{}: {}", scalar(key), value_of(key, member, 0, known)?);
@@ -92,9 +80,7 @@ fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
 /// Returns the text in quotes, where a text is wanted and something else was written.
 pub(crate) fn quoted(node: NodeRef<'_>) -> Option<Fix> {
     let text = node.text().filter(|text| !text.is_empty())?;
-    let quoted = Value::from(text).to_string();
-    (!node.resolved().is_through_alias())
-        .then(|| replace(node.own_range(), quoted.clone(), format!("write `{quoted}`")))
+    written(node, Value::from(text).to_string(), Fix::safe)
 }
 
 /// Returns what was meant by a text, where a number or a boolean is wanted: what is between quotes, or what looks like
@@ -132,8 +118,7 @@ pub(crate) fn unquoted(node: NodeRef<'_>, kind: Type) -> Option<Fix> {
     // `0200` in quotes may be meant with its zero, which a number does not keep.
     let is_padded =
         text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0') && !text.contains('.');
-    let fix = if is_padded { guess } else { replace };
-    (!node.resolved().is_through_alias()).then(|| fix(node.own_range(), text.clone(), format!("write `{text}`")))
+    written(node, text, if is_padded { Fix::guess } else { Fix::safe })
 }
 
 /// Edits that give a value the shape that its key needs, and whether they do so beyond doubt.
@@ -186,10 +171,9 @@ pub(crate) struct ShortForm {
 }
 
 impl ShortForm {
-    /// Returns the fix that writes `text`, in which the form is, instead of a node.
-    pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Fix {
-        let title = format!("write `{text}`");
-        if self.is_sure { replace(node.own_range(), text, title) } else { guess(node.own_range(), text, title) }
+    /// The fix that writes `text`, in which the form is, in place of a node.
+    pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Option<Fix> {
+        written(node, text, if self.is_sure { Fix::safe } else { Fix::guess })
     }
 }
 

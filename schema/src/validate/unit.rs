@@ -135,8 +135,5 @@ pub(crate) fn in_seconds(node: NodeRef<'_>) -> Option<Fix> {
 fn written(node: NodeRef<'_>, number: f64, fits: impl Fn(f64) -> bool) -> Option<Fix> {
     // Binary fractions differ beyond the digits that anyone writes.
     let number = (number * 1e6).round() / 1e6;
-    (fits(number) && !node.resolved().is_through_alias()).then(|| {
-        let text = number.to_string();
-        fix::replace(node.own_range(), text.clone(), format!("write `{text}`"))
-    })
+    fits(number).then(|| fix::written(node, number.to_string(), Fix::safe))?
 }

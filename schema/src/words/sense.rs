@@ -247,11 +247,10 @@ impl Written {
             return None;
         }
         let (length, kinds) = outline(name);
-        let lacks = |of: u64, in_: u64| (of & !in_).count_ones() as usize > limit;
         // Most names are of another length, or have other letters: they need no closer look.
-        let more = (self.length + limit > length && !lacks(kinds, self.kinds))
+        let more = (self.length + limit > length && !lacks(kinds, self.kinds, limit))
             .then(|| self.least(limit, more_negated(&words(name), self.length.saturating_sub(length), limit)));
-        let less = (self.length < length + limit && !lacks(self.kinds, kinds))
+        let less = (self.length < length + limit && !lacks(self.kinds, kinds, limit))
             .then(|| self.least(limit, less_negated(&words(name))));
         more.flatten().into_iter().chain(less.flatten()).min()
     }
@@ -264,8 +263,23 @@ impl Written {
     fn least(&self, limit: usize, names: impl Iterator<Item = String>) -> Option<usize> {
         let names = names.filter(|name| !name.is_empty() && name.len().abs_diff(self.letters.len()) <= 4 * limit);
         let has_known = |name: &String| self.known.iter().all(|word| name.contains(word.as_str()));
-        names.filter(has_known).map(|name| self.distance(&name)).min().filter(|least| *least <= limit)
+        // Each slip brings one letter in, and takes one away, at most: that is seen sooner than how many there are.
+        let has_letters = |name: &String| {
+            let (_, kinds) = outline(name);
+            !lacks(kinds, self.kinds, limit) && !lacks(self.kinds, kinds, limit)
+        };
+        names
+            .filter(has_known)
+            .filter(has_letters)
+            .map(|name| self.distance(&name))
+            .min()
+            .filter(|least| *least <= limit)
     }
+}
+
+/// Whether more kinds of letters of one name than the limit are missing in another one.
+fn lacks(of: u64, in_: u64, limit: usize) -> bool {
+    (of & !in_).count_ones() as usize > limit
 }
 
 /// Whether a text that resembles a name says something else: its opposite, or another number.

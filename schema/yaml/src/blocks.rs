@@ -15,7 +15,7 @@ use super::{
 pub(crate) struct Span {
     /// Its bytes, trailing comments and blank lines included.
     pub range: Range<usize>,
-    /// What it holds.
+    /// Its content.
     pub kind: SpanKind,
 }
 
@@ -219,7 +219,7 @@ struct Splitter<'t> {
     list: List,
     /// Whether `---` was seen.
     separated: bool,
-    /// How many lines are entries: without one the root is not a mapping.
+    /// Number of lines that are entries: without one the root is not a mapping.
     keys: usize,
     /// How many items the root has so far, when it is a list.
     root_items: Option<usize>,

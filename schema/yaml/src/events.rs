@@ -29,7 +29,7 @@ pub(crate) struct Parsed {
 pub(crate) struct SyntaxError {
     /// Where the parser stood, in bytes; never past the end of the text.
     pub offset: usize,
-    /// What is wrong.
+    /// The problem.
     pub kind: FaultKind,
     /// The end of the last thing that could be read, in bytes.
     pub read_to: usize,

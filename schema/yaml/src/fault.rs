@@ -20,7 +20,7 @@ pub use reading::quoted;
 /// Something in the text that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What is wrong.
+    /// The problem.
     pub kind: FaultKind,
     /// The bytes to blame.
     pub range: Range<usize>,
@@ -120,7 +120,7 @@ pub enum FaultKind {
     ForeignBlank {
         /// Another one than the no-break space.
         other: Option<char>,
-        /// Where it is.
+        /// Its location.
         place: BlankPlace,
     },
     /// A line in a column where none can begin.

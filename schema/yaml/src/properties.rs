@@ -627,3 +627,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn children_in_a_range_are_those_that_touch_it() {
+    for whole in [
+        suite(6),
+        suite(6).replace('\n', "\r\n"),
+        suite(6).replace("\n  ", "\n"),
+        suite(5).replace("name: '", "name '"),
+    ] {
+        let document = Document::read(&whole, ScalarRules::Yaml12);
+        let mut nodes: Vec<NodeRef<'_>> = Vec::new();
+        if let Some(root) = document.root() {
+            view::walk(root, &Pointer::root(), &mut |node, _| nodes.push(node));
+        }
+        for start in (0..whole.len()).step_by(23) {
+            for range in [start..start, start..start + 60, start..whole.len()] {
+                let touches = |own: std::ops::Range<usize>| range.start <= own.end && own.start <= range.end;
+                for node in nodes.iter().filter(|node| node.alias().is_none()) {
+                    let all = node.items().enumerate().filter(|(_, item)| touches(item.own_range()));
+                    let all: Vec<usize> = all.map(|(index, _)| index).collect();
+                    assert_eq!(node.items_in(&range).map(|(index, _)| index).collect::<Vec<_>>(), all, "{range:?}");
+                    let own = |entry: crate::EntryRef<'_>| {
+                        let (key, value) = (entry.key.own_range(), entry.value.own_range());
+                        key.start..key.end.max(value.end)
+                    };
+                    let all: Vec<_> = node.entries().map(own).filter(|own| touches(own.clone())).collect();
+                    assert_eq!(node.entries_in(&range).map(own).collect::<Vec<_>>(), all, "{range:?}\n{whole}");
+                }
+            }
+        }
+    }
+}

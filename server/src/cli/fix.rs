@@ -27,7 +27,7 @@ use crate::workspace;
 /// Maximum number of fixes that are listed for one file.
 const LISTED: usize = 20;
 
-/// What came of it.
+/// Its result.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// What was done to each file that changed, secrets masked.

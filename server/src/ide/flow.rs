@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use speclens_schema::document::Step;
 
-/// Where the cursor is.
+/// Location of the cursor.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FlowPlace {
     /// The steps from the node that opened to the mapping or list around the cursor, and further to the value when the

@@ -8,7 +8,7 @@ use ropey::Rope;
 /// A line.
 #[derive(Debug)]
 pub(crate) struct Line<'t> {
-    /// Where it begins.
+    /// Its start.
     pub start: usize,
     /// Its text without the line break.
     pub text: Cow<'t, str>,
@@ -28,11 +28,11 @@ pub(crate) struct Parts {
 /// Something that other lines can be below.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Segment {
-    /// Where it begins.
+    /// Its start.
     pub at: usize,
     /// The same, counted from the beginning of the line.
     pub column: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: SegmentKind,
 }
 

@@ -3,14 +3,16 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    dialect::cli_bench::task_files,
+    dialect::{Dialect, cli_bench::task_files},
     document::{Document, NodeRef},
+    files::{FileKind, Files},
     json_schema::SpecFile,
     script,
     shape::{Shape, Word},
 };
 
 use super::{
+    agents,
     parts::{Part, parts},
     values::Values,
     walk,
@@ -38,12 +40,40 @@ pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> V
     found
 }
 
-/// The paths at an offset that lead to something that exists.
-pub(crate) fn links_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<Link> {
+/// Returns the files that an editor opens for what is at an offset: those that a path leads to, that of an agent, or those
+/// that a pattern matches.
+pub fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let mut found = Vec::new();
-    let range = offset..offset;
-    walk::values(document, file, &range, &mut |node, shape, _| found.extend(link(node, shape, file, values)));
+    walk::values(document, file, &(offset..offset), &mut |node, shape, _| {
+        found.extend(link(node, shape, file, values).map(|link| opened(&link.path, values.files)));
+    });
+    if found.is_empty() {
+        found.extend(agent_at(document, file, values.files, offset));
+    }
+    if found.is_empty() {
+        found = matches(document, file, values, offset);
+    }
     found
+}
+
+/// Returns what an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
+/// describes it.
+pub fn opened(path: &str, files: &dyn Files) -> String {
+    let is_directory = files.kind(path) == Some(FileKind::Directory);
+    let inside = ["SOUL.md", "SKILL.md"].map(|name| format!("{}/{name}", path.trim_end_matches('/')));
+    let described = inside.into_iter().find(|file| is_directory && files.kind(file) == Some(FileKind::File));
+    described.unwrap_or_else(|| path.to_owned())
+}
+
+/// The file of the agent that a text such as `agent:website/orchestrator` names.
+fn agent_at(document: &Document, file: SpecFile, files: &dyn Files, offset: usize) -> Option<String> {
+    let node = document.find(&document.pointer_at(offset))?;
+    if file.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&offset) {
+        return None;
+    }
+    let name = node.text()?.trim().strip_prefix("agent:")?;
+    let directory = format!("agents/{name}");
+    agents::defined_by(name, files).or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
 }
 
 fn link(node: NodeRef<'_>, shape: &Shape, file: SpecFile, values: Values<'_>) -> Option<Link> {
@@ -72,7 +102,7 @@ pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>,
 }
 
 /// The files that the pattern at an offset matches; nothing where no pattern stands.
-pub(crate) fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
+fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let pointer = document.pointer_at(offset);
     let Some(node) = document.find(&pointer).filter(|node| !node.is_through_alias()) else { return Vec::new() };
     let range = node.own_range();

@@ -23,7 +23,7 @@ pub(crate) struct Part<'d> {
     pub(crate) shape: Rc<Shape>,
     /// The mapping around it.
     pub(crate) around: Option<NodeRef<'d>>,
-    /// Where answers about it are kept; `None` where they are found anew each time.
+    /// Where answers about it are kept; `None` where they are found again each time.
     pub keeper: Option<Keeper<'d>>,
 }
 
@@ -95,7 +95,7 @@ fn add_items<'d>(list: NodeRef<'d>, shape: &Shape, around: Option<NodeRef<'d>>, 
     let Some(shape) = shape.item().map(Rc::new) else { return };
     let id = shape.id();
     found.extend(list.items().map(|node| {
-        // An item may come to stand in another list, without a letter of it changing.
+        // An item may end up in another list, without a letter of it changing.
         let keeper = Keeper::of_item(node).map(|keeper| keeper.under(id));
         Part { node, shape: Rc::clone(&shape), around, keeper }
     }));

@@ -44,7 +44,7 @@ impl<'d> Shapes<'d> {
     }
 }
 
-/// Where a visited node stands.
+/// Where a visited node is.
 pub(crate) struct Place<'w, 'd> {
     steps: &'w [Step<'d>],
     is_key: bool,
@@ -62,7 +62,7 @@ impl Place<'_, '_> {
         self.is_key
     }
 
-    /// The place as a pointer; made only when asked for.
+    /// Returns the place as a pointer; made only when asked for.
     pub(crate) fn pointer(&self) -> Pointer {
         self.steps.iter().fold(Pointer::root(), |pointer, step| match step {
             Step::Key(key) => pointer.key(&key.key_text()),
@@ -110,8 +110,8 @@ fn scalars<'d>(document: &'d Document, reach: &Reach<'_>, visit: &mut impl FnMut
     });
 }
 
-/// The bytes at which a name may be written: those of its longest word that is written as it reads, and of everything that
-/// stands for other letters. `None` where it can be written in another way.
+/// Returns the bytes at which a name may be written: those of its longest word that is written as it reads, and of
+/// everything that stands for other letters. `None` where it can be written in another way.
 fn places_of(document: &Document, range: &Range<usize>, name: &str) -> Option<Vec<usize>> {
     let is_word = name.starts_with(|first: char| first.is_ascii_alphabetic());
     // As keys, these are how numbers and truth values read.
@@ -249,14 +249,14 @@ fn below<'d>(
     }
 }
 
-/// Every value that a keyword has anywhere in the schema.
+/// Returns every value that a keyword has anywhere in the schema.
 pub(crate) fn keyword_values(file: SpecFile, keyword: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     schemas(file.schema(), &mut |_, schema| found.extend(schema.get(keyword).and_then(Value::as_str)));
     found
 }
 
-/// The keys whose values, or whose items, the schema gives a keyword with this value.
+/// Returns the keys whose values, or whose items, the schema gives a keyword with this value.
 pub(crate) fn keys_with(file: SpecFile, keyword: &str, value: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     schemas(file.schema(), &mut |key, schema| {

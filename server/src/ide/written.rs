@@ -8,7 +8,7 @@ use speclens_schema::document::{NodeRef, Style};
 /// A scalar's text with the places of its letters.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
-    /// What it means.
+    /// Its meaning.
     pub text: String,
     /// Where it begins, when every letter is as it is.
     start: usize,

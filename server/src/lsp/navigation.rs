@@ -5,9 +5,9 @@ use std::{collections::HashMap, ops::Range as Bytes};
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
-    dialect::{Dialect, cli_bench::task_files},
+    dialect::cli_bench::task_files,
     document::Document,
-    files::{FileKind, Files},
+    files::Files,
     json_schema::SpecFile,
     shape::{Shape, Word},
 };
@@ -61,22 +61,9 @@ pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, posi
     }
     let Some(found) = found.filter(|_| !shared) else {
         let at = offset(snapshot, position);
-        let under = links::links_at(&snapshot.document, snapshot.place.file, values, at).into_iter();
-        let under = under.filter_map(|link| target(snapshot, &opened(&link.path, values.files)));
-        let mut places: Vec<Location> = under.map(|uri| Location { uri, range: Range::default() }).collect();
-        if places.is_empty()
-            && let Some(file) = agent_at(snapshot, at)
-        {
-            places.extend(target(snapshot, &file).map(|uri| Location { uri, range: Range::default() }));
-        }
-        if places.is_empty() {
-            let matched = links::matches(&snapshot.document, snapshot.place.file, values, at);
-            places.extend(
-                matched
-                    .iter()
-                    .filter_map(|path| Some(Location { uri: target(snapshot, path)?, range: Range::default() })),
-            );
-        }
+        let files = links::files_at(&snapshot.document, snapshot.place.file, values, at).into_iter();
+        let uris = files.filter_map(|path| target(snapshot, &path));
+        let places = uris.map(|uri| Location { uri, range: Range::default() }).collect();
         return seen_at(session, snapshot, uri, at, places);
     };
     if let Some(crossing) = Crossing::of(snapshot, &found) {
@@ -181,7 +168,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<String> {
         let share = answer.share(part.keeper.map(|keeper| keeper.under(circumstances)), |ranges| {
             let found = links::links_in(&part, snapshot.place.file, values).into_iter();
             let linked = found.filter_map(|link| {
-                let find = |path: &String| target(snapshot, &opened(path, values.files));
+                let find = |path: &String| target(snapshot, &links::opened(path, values.files));
                 let target = match targets.get(&link.path) {
                     Some(known) => known.clone(),
                     None => targets.entry(link.path).or_insert_with_key(find).clone(),
@@ -201,27 +188,6 @@ struct AddsLinks;
 
 /// The length of a date at the beginning of a time.
 const DATE: usize = 10;
-
-/// What an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
-/// describes it.
-fn opened(path: &str, files: &dyn Files) -> String {
-    let is_directory = files.kind(path) == Some(FileKind::Directory);
-    let inside = ["SOUL.md", "SKILL.md"].map(|name| format!("{}/{name}", path.trim_end_matches('/')));
-    let described = inside.into_iter().find(|file| is_directory && files.kind(file) == Some(FileKind::File));
-    described.unwrap_or_else(|| path.to_owned())
-}
-
-/// The file of the agent that a text such as `agent:website/orchestrator` names.
-fn agent_at(snapshot: &Snapshot, at: usize) -> Option<String> {
-    let node = snapshot.document.find(&snapshot.document.pointer_at(at))?;
-    if snapshot.place.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&at) {
-        return None;
-    }
-    let name = node.text()?.trim().strip_prefix("agent:")?;
-    let files = snapshot.place.files.as_ref();
-    let directory = format!("agents/{name}");
-    agents::defined_by(name, files).or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
-}
 
 /// A file below the suite's directory, as the client names it.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {

@@ -1,6 +1,6 @@
-//! Answers about a whole document, put together from what its parts add to them. What a part adds is put into words once and
-//! kept with it, with numbers of lines that count from its own first line: to make the answer, texts are copied and
-//! numbers of lines are written between them.
+//! Puts answers about a whole document together from what its parts add to them. What a part adds is written as JSON once and
+//! kept with the part; its numbers of lines count from the first line of the part. To make the answer, these texts are copied,
+//! and the numbers of lines are written between them.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -10,7 +10,7 @@ use speclens_schema::document::{Document, Encoding};
 use super::convert::Ranges;
 use crate::ide::parts::Keeper;
 
-/// What a part of a document adds to the answer `T`: values of JSON with commas between them. `T` may say more about it.
+/// The values that a part of a document adds to the answer `T`, as JSON with commas between them. `T` may say more about it.
 pub(super) struct Share<T> {
     json: Box<str>,
     /// Where numbers of lines are left out of the JSON, and how far each line is from the first one.
@@ -29,7 +29,7 @@ pub(super) struct Answer<'d> {
     place: (usize, u32),
 }
 
-/// A long text of JSON in pieces. Large blocks of memory that come and go would be kept by the allocator.
+/// A long text of JSON in pieces. The allocator keeps the memory of large ones.
 pub(super) struct Pieces {
     full: Vec<String>,
     last: String,
@@ -66,16 +66,17 @@ impl Pieces {
     }
 }
 
-/// What a part adds, and the line from which its lines count.
+/// A share, and the line from which its lines count.
 pub(super) type Placed<T> = (Arc<Share<T>>, u32);
 
 impl<'d> Answer<'d> {
-    /// An answer that is a list, of which nothing is known yet.
+    /// Begins an answer that is a list.
     pub(super) fn list(document: &'d Document, encoding: Encoding) -> Answer<'d> {
         Answer { document, ranges: Ranges::new(document, encoding), json: Pieces::new("["), place: (0, 0) }
     }
 
-    /// Returns what a part adds, found out only where it is not kept. Values have their true ranges.
+    /// Returns what a part adds. It is found out only where it is not kept yet, with lines that count from the first one of
+    /// the document.
     pub(super) fn share<V: Serialize, T: Send + Sync + 'static>(
         &mut self,
         keeper: Option<Keeper<'_>>,
@@ -124,12 +125,12 @@ impl<'d> Answer<'d> {
         self.json.last.push_str("]}");
     }
 
-    /// The converter of ranges.
+    /// Returns the converter of ranges.
     pub(super) fn ranges(&self) -> &Ranges<'d> {
         &self.ranges
     }
 
-    /// The whole answer.
+    /// Returns the whole answer, in pieces.
     pub(super) fn finish(self) -> Vec<String> {
         self.json.finish("]")
     }
@@ -194,4 +195,64 @@ fn push_number(mut number: u32, into: &mut String) {
         }
     }
     into.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use speclens_schema::{
+        dialect::ScalarRules,
+        document::{Document, Encoding},
+    };
+
+    use super::{Answer, Share};
+    use crate::ide::parts::Keeper;
+
+    #[test]
+    fn only_lines_of_ranges_count_from_the_first_line_of_the_part() {
+        let names = ["\"line\":7", "line", "\\\"line\":7", "startLine\":3", "{\"endLine\":3}", "é\n\"line\":\\"];
+        for name in names {
+            let value = |by: u32| json!({ "name": name, "range": { "start": { "line": 12 + by, "character": 7 } }, "startLine": 100 + by, "line": 12 + by, "endLine": 4_000_000_000u32 - 7 + by });
+            let share = Share::of(&[value(0), value(0)], 12, 0, ());
+            assert_eq!(share.lines.len(), 8, "{name}");
+            for by in [0, 1, 5] {
+                let mut words = String::new();
+                share.write(12 + by, &mut words);
+                let read: Value = serde_json::from_str(&format!("[{words}]")).unwrap();
+                assert_eq!(read, json!([value(by), value(by)]), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_answer_in_pieces_is_the_list_of_what_the_parts_add() {
+        const COUNT: usize = 3000;
+        struct AddsNames;
+        let text = (0..COUNT).map(|number| format!("- a: {number}\n")).collect::<String>();
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let items: Vec<_> = document.root().unwrap().items().collect();
+        // The second time all is known.
+        for is_known in [false, true] {
+            let mut answer = Answer::list(&document, Encoding::Utf16);
+            for (number, item) in items.iter().enumerate() {
+                let share = answer.share(Keeper::of_item(*item), |ranges| {
+                    assert!(!is_known);
+                    let range = ranges.range(item.range());
+                    let values =
+                        if number % 3 == 0 { vec![] } else { vec![json!({ "name": "x".repeat(40), "range": range })] };
+                    (values, AddsNames)
+                });
+                answer.add_share(&share);
+            }
+            answer.add_around(&json!({ "line": 3 }), "children", &Vec::<super::Placed<AddsNames>>::new());
+            let pieces = answer.finish();
+            assert!(pieces.len() > 3 && pieces.iter().all(|piece| piece.len() < 64 * 1024));
+            let read: Vec<Value> = serde_json::from_str(&pieces.concat()).unwrap();
+            assert_eq!(read.len(), COUNT / 3 * 2 + 1);
+            for (at, value) in read[..COUNT / 3 * 2].iter().enumerate() {
+                assert_eq!(value["range"]["start"], json!({ "line": at / 2 * 3 + at % 2 + 1, "character": 2 }));
+            }
+            assert_eq!(read[COUNT / 3 * 2], json!({ "line": 3 }));
+        }
+    }
 }

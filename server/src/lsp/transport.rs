@@ -131,7 +131,7 @@ pub(super) struct Outbox {
     queue: UnboundedSender<Pieces>,
 }
 
-/// The bytes of a message, in pieces. The long ones are short enough that the allocator gives their memory back.
+/// The bytes of a message, in pieces: the allocator keeps the memory of large ones.
 type Pieces = Vec<Vec<u8>>;
 
 impl Outbox {

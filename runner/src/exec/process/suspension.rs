@@ -15,7 +15,7 @@ static CLOCK: Mutex<Clock> = Mutex::new(Clock { past: Duration::ZERO, since: Non
 struct Clock {
     /// The time of all suspensions that are over.
     past: Duration,
-    /// When the present one began.
+    /// Time when the present one began.
     since: Option<Instant>,
 }
 

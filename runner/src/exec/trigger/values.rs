@@ -15,7 +15,7 @@ use crate::{clock::Clock, gateway::Gateway};
 pub(crate) struct KnownRun {
     /// Its id.
     pub(crate) run_id: Option<String>,
-    /// When it began, as `{{run_started_at}}` says it.
+    /// Time when it began, as `{{run_started_at}}` says it.
     pub(crate) started: Option<String>,
 }
 

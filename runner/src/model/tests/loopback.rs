@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) line: String,
     /// By their names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
-    /// What was asked.
+    /// The question.
     pub(crate) body: Value,
 }
 

@@ -8,7 +8,7 @@ use speclens_schema::{
     mask::{shown, shown_value},
 };
 
-/// What was observed.
+/// The observation.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EvidenceEntry {
     /// The output without protocol events, trimmed; null when nothing ran.
@@ -34,7 +34,7 @@ pub struct EvidenceEntry {
     turns: Vec<TurnEntry>,
     /// The files that the act created, changed or removed, where the directory was its own.
     files: Vec<FileEntry>,
-    /// What ended the act; null when it was not seen to end.
+    /// The event that ended the act; null when it was not seen to end.
     stopped: Option<Ended>,
     /// Tokens and money.
     usage: Option<UsageEntry>,
@@ -80,7 +80,7 @@ struct TurnEntry {
     tool_calls: Vec<ToolCallEntry>,
     /// Tokens and money; null when they were not reported.
     usage: Option<UsageEntry>,
-    /// How long the answer took; null when it was not observed.
+    /// Time that the answer took; null when it was not observed.
     duration_ms: Option<f64>,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Family {
 pub(super) struct Member {
     /// Its path, as the pattern writes it.
     pub path: String,
-    /// Where it is.
+    /// Its location.
     pub place: PathBuf,
     /// The path without the number of a file that was set aside.
     base: String,

@@ -179,7 +179,7 @@ struct Picking {
     lineage: Lineage,
     search: Regex,
     has_learned: bool,
-    /// How many bytes may still be kept.
+    /// Number of bytes that may still be kept.
     left: usize,
     source: usize,
     is_recent: bool,

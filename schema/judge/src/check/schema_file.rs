@@ -64,7 +64,7 @@ pub struct SchemaMismatch {
     pub at: Pointer,
     /// The place of the rule in the schema.
     pub rule: Pointer,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 

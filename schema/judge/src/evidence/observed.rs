@@ -82,13 +82,13 @@ pub enum Need {
 /// A need, and what was observed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// What was asked.
+    /// The question.
     pub need: Need,
     /// The answer.
     pub answer: Answer,
 }
 
-/// What was observed.
+/// The observation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {

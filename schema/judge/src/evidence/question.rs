@@ -8,7 +8,7 @@ use crate::mask::shown;
 /// A question to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QuestionNeed {
-    /// Who is asked.
+    /// The one that is asked.
     pub peer: Peer,
     /// The instructions.
     pub system: String,
@@ -16,7 +16,7 @@ pub struct QuestionNeed {
     pub parts: Vec<QuestionPart>,
     /// Maximum number of tokens of an answer. The temperature is 0.
     pub max_tokens: u32,
-    /// How many times to ask.
+    /// Number of times to ask.
     pub times: u32,
 }
 
@@ -77,7 +77,7 @@ pub struct ModelReply {
     /// Tokens and money. `None`: not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How long the answer took. `None`: not observed.
+    /// Time that the answer took. `None`: not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }

@@ -8,7 +8,7 @@ use crate::{check::headings, mask::shown};
 /// The scores that a judge gives to a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ScoreNeed {
-    /// Who is asked.
+    /// The one that is asked.
     pub judge: Judge,
     /// The instruction.
     pub rubric: String,
@@ -20,7 +20,7 @@ pub struct ScoreNeed {
     pub identity: Option<String>,
     /// When.
     pub moment: Moment,
-    /// How many times to ask.
+    /// Number of times to ask.
     pub times: u32,
 }
 

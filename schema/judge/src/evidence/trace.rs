@@ -16,9 +16,9 @@ pub enum TraceAnswer {
 /// A trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// When it began, in microseconds of the Unix epoch.
+    /// Time when it began, in microseconds of the Unix epoch.
     pub started_us: Option<i64>,
-    /// When it ended.
+    /// Time when it ended.
     pub ended_us: Option<i64>,
     /// Its parts.
     pub spans: Vec<Span>,
@@ -66,11 +66,11 @@ pub struct Span {
     pub name: String,
     /// The model, where the backend distinguishes it from the name.
     pub model: Option<String>,
-    /// When it began, in microseconds of the Unix epoch.
+    /// Time when it began, in microseconds of the Unix epoch.
     pub started_us: Option<i64>,
-    /// When it ended.
+    /// Time when it ended.
     pub ended_us: Option<i64>,
-    /// How long it took, where the backend distinguishes it from its times.
+    /// Time that it took, where the backend distinguishes it from its times.
     pub duration_ms: Option<f64>,
     /// Its tokens. `None` if unknown.
     pub tokens: Option<Tokens>,

@@ -15,7 +15,7 @@ pub struct Turn {
     /// Tokens and money. `None`: not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How long the answer took. `None`: not observed.
+    /// Time that the answer took. `None`: not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }

@@ -62,7 +62,7 @@ pub struct SeenFile {
     pub path: String,
     /// Whether it is a directory.
     pub directory: bool,
-    /// When it was last written, in microseconds of the Unix epoch. `None`: not observed.
+    /// Time when it was last written, in microseconds of the Unix epoch. `None`: not observed.
     pub modified_us: Option<i64>,
     /// How long after the beginning of the wait it was first seen as it is.
     pub seen_after_ms: u64,

@@ -62,7 +62,7 @@ pub struct Point {
     pub series: String,
     /// Since when it was counted, in microseconds of the Unix epoch.
     pub since_us: i64,
-    /// When it was counted.
+    /// Time when it was counted.
     pub at_us: i64,
     /// The value.
     pub value: f64,

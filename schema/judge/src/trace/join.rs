@@ -25,9 +25,9 @@ pub struct Clues {
     pub session_key: Option<String>,
     /// The agent.
     pub agent: Option<String>,
-    /// When the act began, in microseconds of the Unix epoch.
+    /// Time when the act began, in microseconds of the Unix epoch.
     pub started_us: i64,
-    /// When it ended; `None`: it continues.
+    /// Time when it ended; `None`: it continues.
     pub ended_us: Option<i64>,
     /// How much earlier or later its trace may begin, in microseconds.
     pub padding_us: i64,

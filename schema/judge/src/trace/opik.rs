@@ -23,9 +23,9 @@ pub struct OpikTrace {
     pub id: String,
     /// Its name. `None` if unknown.
     pub name: Option<String>,
-    /// When it began, ISO 8601.
+    /// Time when it began, ISO 8601.
     pub start_time: Option<String>,
-    /// When it ended.
+    /// Time when it ended.
     pub end_time: Option<String>,
     /// The conversation that it belongs to.
     pub thread_id: Option<String>,
@@ -56,11 +56,11 @@ pub struct OpikSpan {
     pub name: Option<String>,
     /// `llm`, `tool`, `general`, `guardrail`.
     pub r#type: Option<String>,
-    /// When it began, ISO 8601.
+    /// Time when it began, ISO 8601.
     pub start_time: Option<String>,
-    /// When it ended.
+    /// Time when it ended.
     pub end_time: Option<String>,
-    /// How long it took, in milliseconds.
+    /// Time that it took, in milliseconds.
     pub duration: Option<f64>,
     /// The model.
     pub model: Option<String>,

@@ -73,11 +73,11 @@ pub struct Span {
     #[prost(string, tag = "5")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// When it began, in nanoseconds of the Unix epoch; 0 where that is not told.
+    /// Time when it began, in nanoseconds of the Unix epoch; 0 where that is not told.
     #[prost(fixed64, tag = "7")]
     #[serde(deserialize_with = "nanoseconds")]
     pub start_time_unix_nano: u64,
-    /// When it ended.
+    /// Time when it ended.
     #[prost(fixed64, tag = "8")]
     #[serde(deserialize_with = "nanoseconds")]
     pub end_time_unix_nano: u64,
@@ -161,7 +161,7 @@ pub struct ScopeLogs {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LogRecord {
-    /// When it was written, in nanoseconds of the Unix epoch.
+    /// Time when it was written, in nanoseconds of the Unix epoch.
     #[prost(fixed64, tag = "1")]
     #[serde(deserialize_with = "nanoseconds")]
     pub time_unix_nano: u64,
@@ -263,7 +263,7 @@ pub struct NumberPoint {
     #[prost(fixed64, tag = "2")]
     #[serde(deserialize_with = "nanoseconds")]
     pub start_time_unix_nano: u64,
-    /// When it was counted.
+    /// Time when it was counted.
     #[prost(fixed64, tag = "3")]
     #[serde(deserialize_with = "nanoseconds")]
     pub time_unix_nano: u64,

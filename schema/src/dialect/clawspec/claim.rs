@@ -129,7 +129,7 @@ impl Scope {
 pub(crate) struct AssertionClaim<T> {
     /// Content to write.
     pub assertion: T,
-    /// Where it is.
+    /// Its location.
     pub scope: Arc<Scope>,
 }
 
@@ -289,12 +289,12 @@ pub fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual:
     Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), help: Vec::new() }
 }
 
-/// What was observed, as an assertion asks for it.
+/// The observation, as an assertion asks for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'e> {
     /// Everything.
     pub evidence: &'e Evidence,
-    /// Where the assertion is.
+    /// Location of the assertion.
     pub scope: &'e Scope,
 }
 
@@ -622,7 +622,7 @@ pub struct Stored(pub Option<StoredFile>);
 pub struct StoredFile {
     /// Its path from the root of the workspace.
     pub path: String,
-    /// What it holds.
+    /// Its content.
     pub text: Arc<str>,
 }
 

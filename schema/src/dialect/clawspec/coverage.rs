@@ -37,7 +37,7 @@ pub struct CoveredTarget {
 pub struct Gap {
     /// What kind of thing.
     pub kind: GapKind,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// The node in the ledger that it is about.
     pub at: Pointer,

@@ -27,7 +27,7 @@ pub struct GatewayLog {
     pub other_program: Option<usize>,
     /// Whether the run is done, and each run that it is seen to have started.
     pub is_done: bool,
-    /// How many runs it should have started that nothing is seen of.
+    /// Number of runs that it should have started but that were not observed.
     pub unseen_children: usize,
     /// The traces of the run, and of the runs that it started.
     pub traces: BTreeSet<String>,

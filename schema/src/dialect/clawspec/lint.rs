@@ -1,41 +1,27 @@
 //! What a schema cannot say about ClawSpec files, and what it can only say badly: the rules that look at each part.
 //!
-//! As for every dialect: what [`report_item`], [`lint_item`] and [`item_facts`] answer depends on the item's own node and on
-//! files only, so that the answers can be kept; [`report_relations`] is asked anew after every edit.
-//!
-//! [`lint_item`] and [`lint_root`] get what validation found, too: where they know better what was meant, they say it in
-//! place of a bare "unknown key".
-
-mod around;
-mod assertions;
-mod keys;
-mod shapes;
-mod target;
-mod types;
+//! As for every dialect: what [`report_item`] answers depends on the item's own node and on files only, so that the answers can
+//! be kept; [`report_relations`] is asked anew after every edit. [`explain`] says better what the schema finds.
 
 use crate::{
     document::NodeRef,
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::{Code, Problem, by_item},
     rules::{
-        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_definition, invalid_pattern, invalid_value,
-        missing_field, missing_file, missing_negative, missing_variable, never_evaluated, no_effect, out_of_range,
-        pasted_secret, stage_count, suspicious_pattern, syntax, target_mismatch, template_in_name, unchecked,
-        unknown_key, unknown_reference, unknown_type, unquoted_template, unsupported_expression, upstream_differs,
-        vacuous_claim, wrong_type,
+        ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
+        invalid_pattern, invalid_value, missing_field, missing_file, missing_negative, missing_variable,
+        never_evaluated, no_effect, out_of_range, pasted_secret, stage_count, suspicious_pattern, syntax,
+        target_mismatch, template_in_name, unchecked, unknown_key, unknown_reference, unknown_type, unquoted_template,
+        unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
     },
     spot::Spot,
-    validate::{Context, Definition, is_damaged},
+    validate::{Context, Definition},
 };
 
-use around::Around;
-
-pub(crate) use shapes::comment;
-
 use super::{
-    facts::{self, ItemFacts, Items},
+    assertion_lists,
+    facts::{ItemFacts, Items},
     kinds::ContractFile,
     ledger_contracts::{self, Contracts},
     log_pattern::LogPattern,
@@ -47,6 +33,7 @@ use super::{
 
 /// Says of something that the schema finds what the format knows of it.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let finding = conflicting_fields::clawspec::explain(context, finding);
     let finding = missing_field::clawspec::explain(context, finding);
     let finding = unknown_key::clawspec::explain(context, finding);
     wrong_type::clawspec::explain(context, finding)
@@ -176,9 +163,14 @@ pub(crate) fn report_item(
             upstream_differs::clawspec::check_scenario(item, report);
             vacuous_claim::clawspec::check_scenario(item, report);
             wrong_type::clawspec::check_scenario(item, report);
+            wrong_type::clawspec::form::check_scenario(item, report);
             report_texts(file, item, &[], report);
             for phase in ["given", "then"] {
                 report_assertions(item.get(phase), files, report);
+            }
+            // Until the key is renamed, only the types below it are looked at.
+            for assertion in assertion_lists::below_other_names(item).iter().flat_map(|list| list.items()) {
+                unknown_type::check_assertion(&assertion, report);
             }
         }
         (ContractFile::Pipeline, "stages") => {
@@ -204,11 +196,16 @@ fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Rep
         contradiction::clawspec::impossible::check_assertion(assertion, is_before, report);
         vacuous_claim::clawspec::assertion::check_assertion(assertion, is_before, files, report);
         invalid_value::clawspec::check_assertion(assertion, report);
-        unchecked::clawspec::check_assertion(assertion, report);
+        missing_field::clawspec::assertion::check_assertion(assertion, files, report);
+        no_effect::clawspec::check_assertion(assertion, report);
+        out_of_range::clawspec::check_assertion(assertion, report);
+        unchecked::clawspec::assertion::check_assertion(assertion, report);
         ambiguous_scalar::clawspec::check_assertion(assertion, report);
         never_evaluated::clawspec::check_assertion(assertion, report);
+        syntax::clawspec::check_assertion(assertion, report);
         unknown_type::check_assertion(assertion, report);
         wrong_type::clawspec::check_assertion(assertion, report);
+        wrong_type::clawspec::form::check_assertion(assertion, report);
         upstream_differs::clawspec::check_assertion(assertion, report);
         missing_file::clawspec::check_assertion(assertion, files, report);
         unknown_reference::clawspec::check_assertion(assertion, files, report);
@@ -259,97 +256,4 @@ pub(crate) fn report_relations(
 fn report_texts(file: SpecFile, spot: &Spot<'_>, without: &[&str], report: &mut Report) {
     missing_variable::clawspec::check(file, spot, without, report);
     unquoted_template::check_below(spot, without, report);
-}
-
-/// What is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute. `problems` holds what is
-/// known already.
-pub(crate) fn lint_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    let root = Spot::root(root);
-    match ContractFile::of(file) {
-        ContractFile::Scenarios => {
-            target::lint(&root, files, problems);
-        }
-        ContractFile::Handoff => {
-            for phase in ["pre_delegation", "post_delegation"] {
-                lint_assertions(&root, root.find(&["assertions", phase]), files, problems);
-            }
-        }
-        ContractFile::Pipeline => {
-            target::lint_pipeline(&root, files, problems);
-            for phase in ["deterministic", "semantic"] {
-                lint_assertions(&root, root.find(&["final_assertions", phase]), files, problems);
-            }
-        }
-        ContractFile::Ledger | ContractFile::Baselines | ContractFile::Settings => {}
-    }
-    types::lint_joined(file, &root, problems);
-}
-
-/// What is wrong in one item of a top-level list, looked at alone. Pointers are relative to it, ranges as the
-/// nodes give them. `problems` holds what validation found in it.
-pub(crate) fn lint_item(
-    file: SpecFile,
-    list: &'static str,
-    item: NodeRef<'_>,
-    files: &dyn Files,
-    problems: &mut Vec<Problem>,
-) {
-    let item = Spot::root(item);
-    if (ContractFile::of(file), list) == (ContractFile::Scenarios, "scenarios") {
-        shapes::lint_scenario(&item, problems);
-        for phase in ["given", "then"] {
-            lint_assertions(&item, item.get(phase), files, problems);
-        }
-        for list in shapes::old_lists(&item) {
-            lint_types(&item, &list, problems);
-        }
-    }
-    if is_damaged(item.node) {
-        // What seems to be absent may stand in the part that cannot be read.
-        problems.retain(|problem| !matches!(problem.code, Code::NoClaims | Code::VacuousClaim | Code::MissingField));
-    }
-}
-
-/// Assertions below a key that stands for another one: only their types are looked at, until the key is renamed.
-fn lint_types(around: &Spot<'_>, list: &Spot<'_>, problems: &mut Vec<Problem>) {
-    let around = &Around::new(around, problems);
-    for assertion in list.items().iter().filter(|assertion| assertion.is_mapping()) {
-        types::lint(around, assertion, problems);
-    }
-}
-
-/// The assertions of a list. `around` is the scenario or the contract that they belong to.
-fn lint_assertions(around: &Spot<'_>, list: Option<Spot<'_>>, files: &dyn Files, problems: &mut Vec<Problem>) {
-    let Some(list) = list.filter(Spot::is_list) else { return };
-    let around = &Around::new(around, problems);
-    // Each gets what was found in it alone: of both there may be thousands.
-    let mut known = by_item(&list.at, problems);
-    for (index, assertion) in list.items().into_iter().enumerate() {
-        let mut found = known.remove(&index).unwrap_or_default();
-        if shapes::lint_sentence(around, &assertion, &mut found) {
-            // There is no type that anything could belong to.
-        } else if assertion.is_mapping() {
-            types::lint(around, &assertion, &mut found);
-            keys::lint(&assertion, &mut found);
-            assertions::lint(around, &assertion, files, &mut found);
-        } else {
-            shapes::lint_prose(around, &assertion, &mut found);
-        }
-        around.learn(&found);
-        problems.append(&mut found);
-    }
-    problems.extend(known.into_values().flatten());
-}
-
-/// What an item says that matters to others; nothing for items of lists that have no relations.
-pub(crate) fn item_facts(
-    file: SpecFile,
-    list: &'static str,
-    item: NodeRef<'_>,
-    _files: &dyn Files,
-) -> Option<ItemFacts> {
-    match (ContractFile::of(file), list) {
-        (ContractFile::Scenarios, "scenarios") | (ContractFile::Pipeline, "stages") => Some(facts::of(item)),
-        _ => None,
-    }
 }

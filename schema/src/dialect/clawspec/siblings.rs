@@ -15,7 +15,7 @@ const MAX_FILES: usize = 100;
 
 /// Another contract of the same target.
 pub(crate) struct Sibling {
-    /// Where it is.
+    /// Its location.
     pub(crate) path: String,
     /// What is in the file.
     pub(crate) bytes: Arc<[u8]>,

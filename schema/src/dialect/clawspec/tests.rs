@@ -107,7 +107,7 @@ fn stages_handoffs_and_health_are_claims() {
             "/pipeline_health/1/check pipeline_health:handoffs: pass",
             "/pipeline_health/2/check pipeline_health:fast: pass",
             "/pipeline_health/3/check pipeline_health:odd: error Unsupported pipeline health expression: all is well",
-            "/pipeline_health/3/check Part that is not understood: unknown part of this test could not be understood: `all is \
+            "/pipeline_health/3/check Invalid part: unknown part of this test is invalid: `all is \
              well` is not a supported health check",
         ]
     );
@@ -124,7 +124,7 @@ fn stages_handoffs_and_health_are_claims() {
             "/pipeline_health/1/check pipeline_health:handoffs: fail handoff contracts that do not hold: copy",
             "/pipeline_health/2/check pipeline_health:fast: pass",
             "/pipeline_health/3/check pipeline_health:odd: error Unsupported pipeline health expression: all is well",
-            "/pipeline_health/3/check Part that is not understood: unknown part of this test could not be understood: `all is \
+            "/pipeline_health/3/check Invalid part: unknown part of this test is invalid: `all is \
              well` is not a supported health check",
         ]
     );

@@ -158,7 +158,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
 fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
     let (file, list) = (SpecFile::CLI_BENCH_TASKS, "");
     let mut report = Report::default();
-    validate::check(task, Definition::Item(file, list), &mut report);
+    validate::check(task, Definition::Item(file, list), files, &mut report);
     lint::report_item(file, list, task, files, &mut report);
     let problems = report.resolve(is_damaged(task)).problems(task);
     problems.iter().all(|problem| problem.severity != Severity::Error)

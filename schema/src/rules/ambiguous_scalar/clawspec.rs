@@ -1,10 +1,13 @@
 //! Plain scalars of ClawSpec's files that mean something else than they seem to, where any value may be.
 
 use crate::{
+    check::time,
+    dialect::clawspec::waiting,
     document::{Pointer, Scalar, Style, is_ambiguous},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     spot::Spot,
+    template::trimmed_placeholders,
 };
 
 /// A scalar that YAML 1.1 reads as something else than YAML 1.2.
@@ -15,10 +18,20 @@ struct Yaml11(String);
 #[derive(Debug)]
 struct AlwaysTrue;
 
-/// Looks at the values that an assertion expects in a state file.
+/// A time without an offset.
+#[derive(Debug)]
+struct NoOffset;
+
+/// Looks at the values that an assertion expects in a state file, and at the time that it compares with.
 pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     for member in ["expected_status", "expected_fields"].into_iter().filter_map(|key| assertion.get(key)) {
         walk(&member, &member.at, report);
+    }
+    if let Some((after, text)) = waiting::compared(assertion)
+        && trimmed_placeholders(text).is_empty()
+        && time::parse(text).is_some_and(|instant| !instant.has_offset)
+    {
+        report.push(after.finding(NoOffset));
     }
 }
 
@@ -60,9 +73,7 @@ fn meaning(spot: &Spot<'_>) -> Option<String> {
 }
 
 impl Rule for Yaml11 {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
+    const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let spot = site.spot();
@@ -71,21 +82,23 @@ impl Rule for Yaml11 {
         let help = format!("write `{quoted}` to make it a string");
         let edits = spot.and_then(|spot| spot.replaced(quoted));
         Words::new(format!("`{}` is {meaning} in YAML 1.1, which ClawSpec reads", self.0))
-            .fix(edits.map(|edits| Fix::suggestion(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::suggestion, edits)
     }
 }
 
 impl Rule for AlwaysTrue {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::AmbiguousScalar;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("any string counts as true here").help("write `true` or `false` without quotes")
+    }
+}
+
+impl Rule for NoOffset {
+    const CODE: Code = Code::AmbiguousScalar;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("a time without an offset depends on the machine's time zone").help("add `Z`, or an offset")
     }
 }

@@ -47,13 +47,8 @@ pub(crate) fn check(document: &Document, report: &mut Report) {
 }
 
 impl Rule for CutText {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::AmbiguousScalar;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let quoted = quoted(&String::from(site.root.document().text().byte_slice(self.whole.clone())));

@@ -24,9 +24,7 @@ pub(crate) fn check_test(test: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NegativeZero {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
+    const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let edits = site.spot().and_then(|spot| spot.replaced("0"));

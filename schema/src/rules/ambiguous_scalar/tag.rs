@@ -33,13 +33,8 @@ pub(crate) fn check(spot: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Tag {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::AmbiguousScalar;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let text = site.root.document().text();

@@ -80,17 +80,12 @@ fn place(path: &[Step]) -> Pointer {
 }
 
 impl Rule for Ambiguous {
-    fn code(&self) -> Code {
-        Code::AmbiguousScalar
-    }
+    const CODE: Code = Code::AmbiguousScalar;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let text = &self.text;
         let quoted = serde_json::Value::from(text.as_str()).to_string();
-        let help = format!("write `{quoted}`");
-        let edits = site.node().and_then(edit::quote);
         Words::new(format!("YAML 1.1 does not read `{text}` as a string"))
-            .fix(edits.map(|edits| Fix::safe(&help, edits)))
-            .help(help)
+            .remedy(format!("write `{quoted}`"), Fix::safe, site.node().and_then(edit::quote))
     }
 }

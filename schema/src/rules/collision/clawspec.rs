@@ -34,21 +34,13 @@ fn slug(name: &str) -> String {
 }
 
 impl Rule for ReportName {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::Collision;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let ReportName { written, directory } = self;
-        let help = format!("change it to `{directory}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(directory)));
         Words::new(format!("`pipeline.name` is `{written}`, but its skill is in `{directory}`"))
             .note("ClawSpec numbers reports by directory but names them after `name`, so each run overwrites `r1`")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(format!("change it to `{directory}`"), Fix::guess, site.replaced(scalar(directory)))
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         asserted::Asserted,
         facts::{ItemFacts, Items, Named},
     },
-    document::{NodeRef, Shape},
+    document::{NodeRef, Pointer, Shape},
     edit,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix},
@@ -29,7 +29,10 @@ struct RepeatedFile(String);
 
 /// An assertion that is there twice.
 #[derive(Debug)]
-struct RepeatedAssertion;
+struct RepeatedAssertion {
+    /// The item that it repeats.
+    first: Pointer,
+}
 
 /// Looks at the models and modes of a suite.
 pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
@@ -91,11 +94,7 @@ pub(crate) fn check_assertions(asserted: &Asserted<'_>, report: &mut Report) {
             continue;
         }
         let first = &items[first];
-        // The mistake in a line may be what makes it different from the other.
-        let finding = item
-            .head_finding(RepeatedAssertion)
-            .unsure_beside_others_in(item.at.clone())
-            .unsure_beside_others_in(first.at.clone());
+        let finding = item.head_finding(RepeatedAssertion { first: first.at.clone() });
         report.push(finding.related(Relation::Labelled("first here"), first.at.clone(), first.head()));
     }
 }
@@ -141,9 +140,7 @@ fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
 }
 
 impl Rule for RepeatedMode {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("duplicate mode `{}`", self.0))
@@ -154,9 +151,7 @@ impl Rule for RepeatedMode {
 }
 
 impl Rule for RepeatedModel {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("duplicate model `{}`", self.0))
@@ -167,9 +162,7 @@ impl Rule for RepeatedModel {
 }
 
 impl Rule for RepeatedFile {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("duplicate task file `{}`", self.0)).note("its tasks run only once")
@@ -177,11 +170,11 @@ impl Rule for RepeatedFile {
 }
 
 impl Rule for RepeatedAssertion {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        Words::new("duplicate assertion").help("remove it").fix(removed(site, !site.is_unsure))
+        // The mistake in a line may be what makes it different from the other.
+        let is_sure = !site.has_others_in(site.at) && !site.has_others_in(&self.first);
+        Words::new("duplicate assertion").help("remove it").fix(removed(site, is_sure))
     }
 }

@@ -85,9 +85,7 @@ fn check_tool_calls(expect: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Collision {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

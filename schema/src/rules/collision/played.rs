@@ -109,9 +109,7 @@ impl NeverPlayed {
 }
 
 impl Rule for NeverPlayed {
-    fn code(&self) -> Code {
-        Code::Collision
-    }
+    const CODE: Code = Code::Collision;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

@@ -196,9 +196,7 @@ pub(crate) fn check_assertions(list: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Measures {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let Measures { metric, low, high } = self;
@@ -207,24 +205,17 @@ impl Rule for Measures {
 }
 
 impl Rule for OtherAgent {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let OtherAgent { stage, contract } = self;
-        let help = format!("change it to `{contract}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(contract)));
         Words::new(format!("the agent of the stage is `{stage}`, but its contract hands over to `{contract}`"))
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(format!("change it to `{contract}`"), Fix::guess, site.replaced(scalar(contract)))
     }
 }
 
 impl Rule for OtherValue {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("another assertion expects `{}` in the same place", self.0))
@@ -232,9 +223,7 @@ impl Rule for OtherValue {
 }
 
 impl Rule for Opposite {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("another assertion requires the opposite of `{}`", self.0))
@@ -242,9 +231,7 @@ impl Rule for Opposite {
 }
 
 impl Rule for NotAllowed {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` must be called, but is not an allowed tool", self.0))

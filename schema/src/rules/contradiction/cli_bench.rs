@@ -157,16 +157,14 @@ pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
 
 /// The fix that swaps the bounds of a count.
 fn swapped(site: &Site<'_>, least: f64, most: f64) -> Option<Fix> {
-    let count = Spot::root(site.root).at(&site.at.parent()?)?;
+    let count = site.holder()?;
     let (min, max) = (count.get("min")?, count.get("max")?);
     let edits = [min.replaced(most.to_string())?, max.replaced(least.to_string())?].concat();
     Some(Fix::guess("swap `min` and `max`", edits))
 }
 
 impl Rule for Contradiction {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let keep = "keep one of the two";

@@ -94,9 +94,7 @@ fn check_tool_calls(calls: &[ToolCall<'_>], report: &mut Report) {
 }
 
 impl Rule for Contradiction {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn severity(&self) -> Severity {
         match self {

@@ -107,9 +107,7 @@ pub(crate) fn check_handoff(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for DuplicateId {
-    fn code(&self) -> Code {
-        Code::DuplicateName
-    }
+    const CODE: Code = Code::DuplicateName;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("duplicate id `{}` in the ledger", self.0)).subject(Subject::Name(self.0.clone()))
@@ -117,9 +115,7 @@ impl Rule for DuplicateId {
 }
 
 impl Rule for DuplicateItem {
-    fn code(&self) -> Code {
-        Code::DuplicateName
-    }
+    const CODE: Code = Code::DuplicateName;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let DuplicateItem { owner, name } = self;
@@ -130,9 +126,7 @@ impl Rule for DuplicateItem {
 }
 
 impl Rule for DuplicateFact {
-    fn code(&self) -> Code {
-        Code::DuplicateName
-    }
+    const CODE: Code = Code::DuplicateName;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("duplicate name `{}`", self.0))
@@ -142,13 +136,8 @@ impl Rule for DuplicateFact {
 }
 
 impl Rule for SharedNames {
-    fn code(&self) -> Code {
-        Code::DuplicateName
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::DuplicateName;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` has scenarios with the same names for the same target", self.0))

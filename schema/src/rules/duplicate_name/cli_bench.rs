@@ -105,9 +105,7 @@ fn first_used(finding: Finding, items: Items<'_>, index: usize, first: &Named) -
 }
 
 impl Rule for DuplicateId {
-    fn code(&self) -> Code {
-        Code::DuplicateName
-    }
+    const CODE: Code = Code::DuplicateName;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(format!("duplicate task id `{}`", self.id))

@@ -73,9 +73,7 @@ fn check<'n>(kind: Kind, names: impl Iterator<Item = Placed<'n>>, report: &mut R
 }
 
 impl Rule for DuplicateName {
-    fn code(&self) -> Code {
-        Code::DuplicateName
-    }
+    const CODE: Code = Code::DuplicateName;
 
     fn severity(&self) -> Severity {
         match self.kind {

@@ -134,9 +134,7 @@ fn leads_out(path: &str) -> bool {
 }
 
 impl Rule for TaskPath {
-    fn code(&self) -> Code {
-        Code::InvalidPath
-    }
+    const CODE: Code = Code::InvalidPath;
 
     fn severity(&self) -> Severity {
         match self {
@@ -170,13 +168,8 @@ impl Rule for TaskPath {
 }
 
 impl Rule for Scaffold {
-    fn code(&self) -> Code {
-        Code::InvalidPath
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidPath;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
@@ -188,9 +181,7 @@ impl Rule for Scaffold {
 }
 
 impl Rule for Script {
-    fn code(&self) -> Code {
-        Code::InvalidPath
-    }
+    const CODE: Code = Code::InvalidPath;
 
     fn severity(&self) -> Severity {
         match self {
@@ -210,9 +201,7 @@ impl Rule for Script {
 }
 
 impl Rule for Literal {
-    fn code(&self) -> Code {
-        Code::InvalidPath
-    }
+    const CODE: Code = Code::InvalidPath;
 
     fn severity(&self) -> Severity {
         match self {

@@ -19,9 +19,7 @@ pub(crate) fn check(path: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Outside {
-    fn code(&self) -> Code {
-        Code::InvalidPath
-    }
+    const CODE: Code = Code::InvalidPath;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a path inside the workspace", self.0))

@@ -38,9 +38,7 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
 }
 
 impl Rule for InvalidPath {
-    fn code(&self) -> Code {
-        Code::InvalidPath
-    }
+    const CODE: Code = Code::InvalidPath;
 
     fn severity(&self) -> Severity {
         match self.way {

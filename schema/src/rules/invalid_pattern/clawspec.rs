@@ -30,13 +30,8 @@ pub(crate) fn check_pattern(pattern: &LogPattern<'_>, report: &mut Report) {
 }
 
 impl Rule for Refused {
-    fn code(&self) -> Code {
-        Code::InvalidPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidPattern;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let reason = &self.reason;

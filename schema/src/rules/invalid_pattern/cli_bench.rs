@@ -76,9 +76,7 @@ impl PlainText {
 }
 
 impl Rule for PlainText {
-    fn code(&self) -> Code {
-        Code::InvalidPattern
-    }
+    const CODE: Code = Code::InvalidPattern;
 
     fn severity(&self) -> Severity {
         if self.has_flags() { Severity::Warning } else { Severity::Information }
@@ -100,13 +98,8 @@ impl Rule for PlainText {
 }
 
 impl Rule for NotSearched {
-    fn code(&self) -> Code {
-        Code::InvalidPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidPattern;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("unsupported regular expression: {}", self.0))
@@ -115,9 +108,7 @@ impl Rule for NotSearched {
 }
 
 impl Rule for NothingMasked {
-    fn code(&self) -> Code {
-        Code::InvalidPattern
-    }
+    const CODE: Code = Code::InvalidPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

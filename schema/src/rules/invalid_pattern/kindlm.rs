@@ -71,9 +71,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for InvalidPattern {
-    fn code(&self) -> Code {
-        Code::InvalidPattern
-    }
+    const CODE: Code = Code::InvalidPattern;
 
     fn severity(&self) -> Severity {
         match self {

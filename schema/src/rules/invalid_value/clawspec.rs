@@ -2,7 +2,7 @@
 
 use crate::{
     check::time,
-    dialect::clawspec::config::Config,
+    dialect::clawspec::{config::Config, template::variable, waiting},
     document::Scalar,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
@@ -15,6 +15,14 @@ pub(crate) mod unread;
 /// A time of a baseline that is none.
 #[derive(Debug)]
 struct NotATime;
+
+/// A time that an assertion compares with and that is none.
+#[derive(Debug)]
+struct NotComparable {
+    text: String,
+    /// Whether something is filled in before.
+    is_filled: bool,
+}
 
 /// An address without its scheme.
 #[derive(Debug)]
@@ -51,11 +59,31 @@ pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the address of an assertion.
+/// Looks at the address of an assertion, and at the time that it compares with.
 pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     let has_type = assertion.get("type").is_some_and(|kind| kind.text().is_some());
     if let Some(endpoint) = assertion.get("endpoint").filter(|_| has_type) {
         check_address(&endpoint, report);
+    }
+    if let Some((after, text)) = waiting::compared(assertion) {
+        check_compared(&after, text, report);
+    }
+}
+
+/// Looks at a time, as it is once its variables are filled in.
+fn check_compared(after: &Spot<'_>, text: &str, report: &mut Report) {
+    let found = trimmed_placeholders(text);
+    let filled = found.iter().fold(text.to_owned(), |filled, it| {
+        let sample = match it.name {
+            "today" => "2026-05-14",
+            "now" | "run_started_at" => "2026-05-14T12:00:00Z",
+            _ => "x",
+        };
+        filled.replace(it.text, sample)
+    });
+    let is_known = after.text().is_some() && found.iter().all(|it| variable(it.name).is_some());
+    if is_known && time::parse(&filled).is_none() {
+        report.push(after.finding(NotComparable { text: text.to_owned(), is_filled: !found.is_empty() }));
     }
 }
 
@@ -109,23 +137,33 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NotATime {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`captured_at` is not a valid time").help("write it as `2026-05-14T12:00:00Z`")
     }
 }
 
-impl Rule for NotAnAddress {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+impl Rule for NotComparable {
+    const CODE: Code = Code::InvalidValue;
 
-    fn severity(&self) -> Severity {
-        Severity::Warning
+    fn words(&self, site: &Site<'_>) -> Words {
+        if !self.is_filled {
+            return Words::new(format!("`{}` is not a valid time", self.text))
+                .help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`");
+        }
+        let edits = site.replaced("\"{{run_started_at}}\"");
+        Words::new(format!("`{}` is not a valid time once it is filled in", self.text)).remedy(
+            "write `{{run_started_at}}`",
+            Fix::guess,
+            edits,
+        )
     }
+}
+
+impl Rule for NotAnAddress {
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let text = &self.0;
@@ -144,9 +182,7 @@ impl Rule for NotAnAddress {
 }
 
 impl Rule for BlankPath {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the path is blank").help("name the file that is handed over")
@@ -154,9 +190,7 @@ impl Rule for BlankPath {
 }
 
 impl Rule for NotATool {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not the exact name of a tool", self.0))
@@ -165,9 +199,7 @@ impl Rule for NotATool {
 }
 
 impl Rule for Setting {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

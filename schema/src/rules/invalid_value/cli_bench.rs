@@ -3,7 +3,7 @@
 use crate::{
     dialect::cli_bench::{facts::NoTasks, named_tasks::NamedTasks},
     document::Pointer,
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     script::PREFIX,
@@ -28,10 +28,9 @@ struct TaskId(String);
 #[derive(Debug)]
 struct ModelId(String);
 
-/// A text that is not the id of a model, with what the schema says of it.
+/// A text that is not the id of a model.
 #[derive(Debug)]
 struct NoModelId {
-    rule: Box<dyn Rule>,
     text: String,
 }
 
@@ -46,7 +45,7 @@ struct TaskFile {
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_model = context.file == SpecFile::CLI_BENCH && context.base == Pointer::root().key("providers").index(0);
     match context.node.as_str().filter(|_| is_model && finding.at().is_root()) {
-        Some(text) => finding.with_rule(|rule| Box::new(NoModelId { rule, text: text.to_owned() })),
+        Some(text) => finding.explained(NoModelId { text: text.to_owned() }),
         None => finding,
     }
 }
@@ -106,9 +105,7 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 }
 
 impl Rule for VariableName {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a valid environment variable name", self.0))
@@ -116,13 +113,8 @@ impl Rule for VariableName {
 }
 
 impl Rule for MaskedName {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.0;
@@ -133,24 +125,17 @@ impl Rule for MaskedName {
         if !is_plain(bare) {
             return words.help("name a variable, such as `MYCLI_TOKEN`");
         }
-        let help = format!("write the name alone, `{bare}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(bare)));
-        words.fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
+        words.remedy(format!("write the name alone, `{bare}`"), Fix::safe, site.replaced(scalar(bare)))
     }
 }
 
 impl Rule for TaskId {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let slug = slug(&self.0);
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&slug))).filter(|_| !slug.is_empty());
+        let edits = site.replaced(scalar(&slug)).filter(|_| !slug.is_empty());
         Words::new(format!("`{}` contains characters that are not safe in a file name", self.0))
             .note("the id becomes a file name, and selects the task on the command line")
             .help("use letters, digits, `.`, `_` and `-`")
@@ -159,38 +144,23 @@ impl Rule for TaskId {
 }
 
 impl Rule for ModelId {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::InvalidValue;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("model id `{}` has more than two parts", self.0)).help("write it as `provider/model-id`")
     }
 }
 
-impl Rule for NoModelId {
-    fn code(&self) -> Code {
-        self.rule.code()
-    }
-
-    fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words { message: format!("`{}` is not a valid model id", self.text), ..self.rule.words(site) }
+impl Explanation for NoModelId {
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        Words { message: format!("`{}` is not a valid model id", self.text), ..said }
             .help("write it as `provider/model-id`, such as `openai/gpt-4o`")
     }
 }
 
 impl Rule for TaskFile {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let reason = match &self.reason {

@@ -19,9 +19,7 @@ pub(crate) fn check(skill: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoSlash {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let NoSlash(text) = self;
@@ -30,7 +28,6 @@ impl Rule for NoSlash {
         let edits = skill.and_then(|skill| skill.replaced(scalar(&format!("/{text}"))));
         Words::new(format!("`{text}` is not a slash command"))
             .note("the webhook expects a command such as `/daily-brief`")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }

@@ -65,9 +65,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for InvalidValue {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn severity(&self) -> Severity {
         match self {
@@ -89,8 +87,7 @@ impl Rule for InvalidValue {
                 let help = format!("write the name alone, `{bare}`");
                 let edits = site.spot().filter(|_| is_plain).and_then(|spot| spot.replaced(scalar(bare)));
                 Words::new(format!("`{written}` is not a valid environment variable name"))
-                    .fix(edits.map(|edits| Fix::safe(&help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::safe, edits)
             }
             InvalidValue::Address { key, reason } => Words::new(format!("`{key}` is not a valid URL: {reason}")),
         }

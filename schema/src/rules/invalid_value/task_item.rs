@@ -4,17 +4,16 @@ use crate::{
     dialect::cli_bench::{asserted, task_files::SCHEME},
     document::{NodeRef, Shape},
     edit,
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
-    problem::{Code, Fix, Severity},
+    problem::{Code, Fix},
     spot::Spot,
     validate::Context,
 };
 
-/// A scalar in place of a task, with what the schema says of it.
+/// A scalar in place of a task.
 #[derive(Debug)]
 struct NotATask {
-    rule: Box<dyn Rule>,
     file: SpecFile,
 }
 
@@ -27,7 +26,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_item = asserted::is_task(context) && finding.at().is_root();
     if is_item && context.node.shape() == Shape::Scalar {
         let file = context.file;
-        finding.with_rule(|rule| Box::new(NotATask { rule, file }))
+        finding.explained(NotATask { file })
     } else {
         finding
     }
@@ -68,17 +67,9 @@ fn with_scheme(item: NodeRef<'_>, text: &str) -> Option<Fix> {
     Some(fix(format!("change it to `{name}`"), edits))
 }
 
-impl Rule for NotATask {
-    fn code(&self) -> Code {
-        self.rule.code()
-    }
-
-    fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words { fixes: Vec::new(), ..self.rule.words(site) };
+impl Explanation for NotATask {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let words = Words { fixes: Vec::new(), ..said };
         let text = site.root.text().unwrap_or_default();
         if site.root.is_null() {
             return words.help("add a task, which begins with `id: …`, or remove the `-`");
@@ -100,15 +91,12 @@ impl Rule for NotATask {
 }
 
 impl Rule for FileMapping {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = format!("write `{}`", self.0);
         let edits = site.node().and_then(|item| edit::replace_text(item, &self.0));
         Words::new("expected a task or the path of a task file, found a mapping with one key")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }

@@ -2,12 +2,15 @@
 
 use crate::{
     document::{Pointer, Shape},
-    finding::{Finding, Report, Rule, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     spot::Spot,
     validate::Context,
 };
+
+pub(crate) mod assertion;
+pub(crate) mod target;
 
 /// An entry of an orchestrator that lacks a kind of contract.
 #[derive(Debug)]
@@ -23,18 +26,20 @@ struct NoTask;
 /// The number of stages, where it is missing: it is that of the list.
 #[derive(Debug)]
 struct StageCount {
-    rule: Box<dyn Rule>,
     count: usize,
 }
 
 /// Says of a missing key what is known of it here.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    if finding.code() != Code::MissingField {
+        return finding;
+    }
+    let finding = target::explain(context, assertion::explain(context, finding));
     let is_count = context.file == SpecFile::CLAWSPEC_PIPELINE
         && context.base.is_root()
-        && finding.code() == Code::MissingField
         && *finding.at() == Pointer::root().key("pipeline").key("stages");
     match context.node.get("stages").filter(|stages| is_count && stages.shape() == Shape::Sequence) {
-        Some(stages) => finding.with_rule(|rule| Box::new(StageCount { rule, count: stages.items().count() })),
+        Some(stages) => finding.explained(StageCount { count: stages.items().count() }),
         None => finding,
     }
 }
@@ -62,38 +67,21 @@ pub(crate) fn check_entry(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-impl Rule for StageCount {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
+impl Explanation for StageCount {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let count = self.count;
         let help = format!("add `stages: {count}`");
-        let pipeline = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
+        let pipeline = site.holder();
         let edits = pipeline.and_then(|pipeline| pipeline.with_behind("skill_path", &[("stages", count.to_string())]));
         let message = "missing `pipeline.stages`, the number of stages".to_owned();
         let fixes = edits.map(|edits| Fix::safe(&help, edits)).into_iter().collect();
-        Words { message, fixes, ..self.rule.words(site) }.help(help)
+        Words { message, fixes, ..said }.help(help)
     }
 }
 
 impl Rule for NoTask {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("missing `params.task`, the text that `sessions_spawn` sends")
@@ -101,17 +89,8 @@ impl Rule for NoTask {
 }
 
 impl Rule for NoContract {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let NoContract { key, covers } = self;

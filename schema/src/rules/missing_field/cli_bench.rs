@@ -33,13 +33,8 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoModel {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the suite names no model").help("add `providers`, or name the models on the command line")

@@ -31,9 +31,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 }
 
 impl Rule for Missing {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
+    const CODE: Code = Code::MissingField;
 
     fn severity(&self) -> Severity {
         match self {

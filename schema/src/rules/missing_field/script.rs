@@ -21,13 +21,7 @@ pub(crate) fn check_answers(answers: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for SaysNothing {
-    fn code(&self) -> Code {
-        Code::MissingField
-    }
-
-    fn is_about_absence(&self) -> bool {
-        true
-    }
+    const CODE: Code = Code::MissingField;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("missing `say`").help("add `say`, or `fail` to simulate an error")

@@ -203,13 +203,8 @@ fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
 }
 
 impl Rule for Missing {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingFile;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Missing { path, near, root, creation } = self;
@@ -224,9 +219,7 @@ impl Rule for Missing {
 }
 
 impl Rule for NoTarget {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn severity(&self) -> Severity {
         match self.found {
@@ -255,9 +248,7 @@ impl Rule for NoTarget {
 }
 
 impl Rule for NotAFile {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a file", self.0))
@@ -265,13 +256,8 @@ impl Rule for NotAFile {
 }
 
 impl Rule for NoMatch {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingFile;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("no file matches `{}`", self.0)).help("correct it, or remove it")
@@ -279,9 +265,7 @@ impl Rule for NoMatch {
 }
 
 impl Rule for TakenLiterally {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is taken literally", self.0))
@@ -290,9 +274,7 @@ impl Rule for TakenLiterally {
 }
 
 impl Rule for NoHandoff {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("`{}` does not exist", self.path));
@@ -305,9 +287,7 @@ impl Rule for NoHandoff {
 }
 
 impl Rule for NotAHandoff {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a handoff contract: it has no `handoff`", self.0))

@@ -133,19 +133,16 @@ fn missing(
 }
 
 impl Rule for Missing {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Missing { path, scheme, near, root, creation } = self;
         let words = match (near, root) {
             (Some(near), _) => {
                 let help = format!("change it to `{near}`");
-                let edits = site.spot().and_then(|spot| spot.replaced(scalar(&format!("{scheme}{near}"))));
+                let edits = site.replaced(scalar(&format!("{scheme}{near}")));
                 Words::new(format!("`{path}` does not exist"))
-                    .fix(edits.map(|edits| Fix::guess(&help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::guess, edits)
             }
             (None, None) => Words::new(format!("`{path}` does not exist")),
             (None, Some(root)) => Words::new(format!("`{path}` does not exist below `{root}`")),
@@ -155,27 +152,20 @@ impl Rule for Missing {
 }
 
 impl Rule for DirectoryOfTasks {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let path = &self.0;
         let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
         let help = format!("change it to `{name}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&name)));
-        Words::new(format!("`{path}` is a directory")).fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        let edits = site.replaced(scalar(&name));
+        Words::new(format!("`{path}` is a directory")).remedy(help, Fix::guess, edits)
     }
 }
 
 impl Rule for NoMatch {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingFile;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("no file matches `{}`", self.pattern)).fix(self.creation.clone())
@@ -183,9 +173,7 @@ impl Rule for NoMatch {
 }
 
 impl Rule for NotADirectory {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a directory", self.0)).help("name a directory to copy")
@@ -193,9 +181,7 @@ impl Rule for NotADirectory {
 }
 
 impl Rule for NotAScript {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is not a file", self.0))
@@ -203,17 +189,13 @@ impl Rule for NotAScript {
 }
 
 impl Rule for MissingScript {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("`{}` does not exist", self.path)).note(format!("`{}` refers to that file", self.id));
         let words = match &self.near {
             Some(near) => {
-                let help = format!("change it to `{near}`");
-                let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
-                words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+                words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(scalar(near)))
             }
             None => words,
         };

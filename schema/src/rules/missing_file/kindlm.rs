@@ -82,13 +82,8 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], files: &dyn Files, repor
 }
 
 impl Rule for MissingScript {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingFile;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("`{}` does not exist", self.word))
@@ -97,14 +92,12 @@ impl Rule for MissingScript {
         let help = format!("change it to `{near}`");
         let spot = site.spot().filter(|_| is_plain(near));
         let edits = spot.and_then(|spot| spot.with_part(site.range, &self.word, near.as_str()));
-        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        words.remedy(help, Fix::guess, edits)
     }
 }
 
 impl Rule for MissingSchema {
-    fn code(&self) -> Code {
-        Code::MissingFile
-    }
+    const CODE: Code = Code::MissingFile;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let path = &self.path;
@@ -113,7 +106,7 @@ impl Rule for MissingSchema {
             Why::Unreadable(reason) => Words::new(format!("`{path}` cannot be read: {reason}")),
             Why::Absent { near: Some(near), creation, .. } => {
                 let help = format!("change it to `{near}`");
-                let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
+                let edits = site.replaced(scalar(near));
                 Words::new(format!("`{path}` does not exist"))
                     .fix(edits.map(|edits| Fix::guess(&help, edits)))
                     .fix(creation.clone())

@@ -53,9 +53,7 @@ fn check_text(file: SpecFile, spot: &Spot<'_>, text: &str, report: &mut Report) 
 }
 
 impl Rule for OnlyInHandoffs {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
+    const CODE: Code = Code::MissingVariable;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` has a value only in handoff contracts", self.placeholder))

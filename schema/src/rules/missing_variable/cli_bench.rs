@@ -127,13 +127,8 @@ fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
 }
 
 impl Rule for MissingVariable {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::MissingVariable;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
@@ -146,13 +141,12 @@ impl Rule for MissingVariable {
                     return words;
                 }
                 let help = "change it to `{{workdir}}`";
-                words.fix(replaced(site, text).map(|edits| Fix::guess(help, edits))).help(help)
+                words.remedy(help, Fix::guess, replaced(site, text))
             }
             MissingVariable::Spaced => {
                 let help = "write it without spaces, `{{workdir}}`";
                 Words::new("`{{ workdir }}` is not expanded")
-                    .fix(replaced(site, SPACED).map(|edits| Fix::safe(help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::safe, replaced(site, SPACED))
             }
         }
     }

@@ -198,9 +198,7 @@ pub(crate) fn check_prompts(sent: &[Sent<'_>], report: &mut Report) {
 }
 
 impl Rule for Unfilled {
-    fn code(&self) -> Code {
-        Code::MissingVariable
-    }
+    const CODE: Code = Code::MissingVariable;
 
     fn severity(&self) -> Severity {
         match self {
@@ -291,6 +289,6 @@ fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
 
 /// The fix that adds a variable to the test.
 fn addition(site: &Site<'_>, name: &str) -> Option<Fix> {
-    let test = Spot::root(site.root).at(&site.at.parent()?)?;
+    let test = site.holder()?;
     Some(Fix::suggestion(format!("add `{name}` to `vars`"), variables::addition(&test, name)?))
 }

@@ -3,7 +3,7 @@
 use crate::{
     dialect::clawspec::{
         assertion::{Assertion, Category},
-        lint::comment,
+        assertion_lists::comment,
     },
     finding::{Report, Rule, Site, Words},
     problem::Code,
@@ -23,16 +23,12 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Undefined {
-    fn code(&self) -> Code {
-        Code::NeverEvaluated
-    }
+    const CODE: Code = Code::NeverEvaluated;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let root = Spot::root(site.root);
-        let assertion = site.at.parent().and_then(|at| root.at(&at));
         Words::new(format!("`{}` cannot be evaluated", self.0))
             .note("ClawSpec accepts the type but aborts the scenario, because nothing defines what it checks")
             .help("remove it")
-            .fix(assertion.and_then(|assertion| comment(&root, &assertion)))
+            .fix(site.at.parent().and_then(|assertion| comment(site, &assertion)))
     }
 }

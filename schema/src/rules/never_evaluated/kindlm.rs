@@ -46,9 +46,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 }
 
 impl Rule for NeverEvaluated {
-    fn code(&self) -> Code {
-        Code::NeverEvaluated
-    }
+    const CODE: Code = Code::NeverEvaluated;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

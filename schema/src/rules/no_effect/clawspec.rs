@@ -4,10 +4,13 @@ use crate::{
     dialect::clawspec::{
         facts::Items,
         ignored_defaults::{IgnoredDefaults, LeftToDo},
+        routing::Routing,
+        type_fields::{number_of, type_of},
+        waiting::WAITING,
     },
     edit,
-    finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Fix},
+    finding::{Finding, Report, Rule, Scope, Site, Words},
+    problem::{Code, Fix, Severity},
     spot::Spot,
 };
 
@@ -22,6 +25,46 @@ struct AgentParams;
 /// Defaults that nothing reads.
 #[derive(Debug)]
 struct Defaults(LeftToDo);
+
+/// A key of an assertion that changes nothing.
+#[derive(Debug)]
+enum Idle {
+    /// A limit above the one for the whole.
+    Limit(&'static str),
+    /// `consistency` without a value.
+    Consistency,
+    /// A limit of time, where an assertion of this type does not wait.
+    Timeout(&'static str),
+    /// Routing data beside data that comes first.
+    Routing { key: &'static str, first: &'static str },
+}
+
+/// Looks at an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let Some((_, info)) = type_of(assertion) else { return };
+    match info.name {
+        "token_budget" => {
+            let total = number_of(assertion, "max_total_tokens").unwrap_or(f64::INFINITY);
+            for key in ["max_input_tokens", "max_output_tokens"] {
+                let part = assertion.get(key).filter(|part| part.number().is_some_and(|part| part > total));
+                report.extend(part.map(|part| part.finding(Idle::Limit(key))));
+            }
+        }
+        "llm_judge" => {
+            if let Some(consistency) = assertion.get("consistency").filter(|it| it.node.is_null()) {
+                let instead = Scope::At(consistency.at.clone());
+                report.push(consistency.head_finding(Idle::Consistency).instead_of(instead));
+            }
+        }
+        _ => {}
+    }
+    if let Some(timeout) = assertion.get("timeout").filter(|_| !info.waits) {
+        report.push(timeout.head_finding(Idle::Timeout(info.name)));
+    }
+    if let Some(Routing { key: first, ignored, .. }) = Routing::of(assertion) {
+        report.extend(ignored.into_iter().map(|(key, member)| member.head_finding(Idle::Routing { key, first })));
+    }
+}
 
 /// Looks for settings that are given twice.
 pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
@@ -64,10 +107,38 @@ fn comment(site: &Site<'_>) -> Option<Fix> {
     edit::comment_out(site.root, site.at).map(Fix::comment)
 }
 
-impl Rule for Replaced {
-    fn code(&self) -> Code {
-        Code::NoEffect
+impl Rule for Idle {
+    const CODE: Code = Code::NoEffect;
+
+    fn severity(&self) -> Severity {
+        match self {
+            // Where the file is late, the assertion fails.
+            Idle::Timeout(_) => Severity::Warning,
+            Idle::Limit(_) | Idle::Consistency | Idle::Routing { .. } => Self::CODE.severity(),
+        }
     }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        match self {
+            Idle::Limit(key) => Words::new(format!("`{key}` is never reached: `max_total_tokens` is smaller")),
+            Idle::Consistency => {
+                Words::new("`consistency` has no value: the judge is asked once").help("remove the key")
+            }
+            Idle::Timeout(kind) => {
+                let edits = site.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
+                Words::new(format!("`{kind}` does not wait: `timeout` is ignored"))
+                    .note(WAITING)
+                    .remedy("remove `timeout`", Fix::suggestion, edits)
+            }
+            Idle::Routing { key, first } => {
+                Words::new(format!("`{key}` is ignored beside `{first}`")).help("keep one of the two")
+            }
+        }
+    }
+}
+
+impl Rule for Replaced {
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("`{}` has no effect", self.0))
@@ -77,9 +148,7 @@ impl Rule for Replaced {
 }
 
 impl Rule for AgentParams {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`params` is ignored for agents: only `invoke` is sent")
@@ -88,9 +157,7 @@ impl Rule for AgentParams {
 }
 
 impl Rule for Defaults {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new("ClawSpec ignores `defaults`").fix(comment(site));

@@ -18,9 +18,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoHelpModes {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("an empty list of `help_modes` has no effect")

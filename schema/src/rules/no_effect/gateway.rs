@@ -21,13 +21,8 @@ pub(crate) fn check(steps: &[Spot<'_>], report: &mut Report) {
 }
 
 impl Rule for SecondAnswer {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::NoEffect;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this answer is never used").note("a run has only one answer").help("remove one of the two")

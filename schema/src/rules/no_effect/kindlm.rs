@@ -132,9 +132,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoEffect {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
+    const CODE: Code = Code::NoEffect;
 
     fn severity(&self) -> Severity {
         match self {

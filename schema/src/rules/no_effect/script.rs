@@ -92,13 +92,8 @@ fn check_failure(owner: &Spot<'_>, fail: &Spot<'_>, others: &[&'static str], rep
 }
 
 impl Rule for NoEffect {
-    fn code(&self) -> Code {
-        Code::NoEffect
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::NoEffect;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

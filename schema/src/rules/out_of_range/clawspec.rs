@@ -1,7 +1,7 @@
-//! Numbers of a baseline.
+//! Numbers of a baseline, and of an assertion.
 
 use crate::{
-    dialect::clawspec::baselines::MIN_RUNS,
+    dialect::clawspec::{baselines::MIN_RUNS, waiting::waits},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Severity},
     spot::Spot,
@@ -14,6 +14,17 @@ struct FewRuns;
 /// A deviation below 0.
 #[derive(Debug)]
 struct Deviation;
+
+/// A limit of time without an end.
+#[derive(Debug)]
+struct Infinite;
+
+/// Looks at the limit of an assertion that waits.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let timeout = assertion.get("timeout").filter(|_| waits(assertion) == Some(true));
+    let infinite = timeout.filter(|timeout| timeout.number().is_some_and(f64::is_infinite));
+    report.extend(infinite.map(|timeout| timeout.finding(Infinite)));
+}
 
 /// Looks at the runs of a baseline, and at what they measured.
 pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
@@ -30,13 +41,8 @@ pub(crate) fn check_baseline(baseline: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for FewRuns {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::OutOfRange;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("a baseline needs at least 5 runs")
@@ -44,11 +50,17 @@ impl Rule for FewRuns {
 }
 
 impl Rule for Deviation {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("a deviation is never below 0")
+    }
+}
+
+impl Rule for Infinite {
+    const CODE: Code = Code::OutOfRange;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("`timeout` is infinite").help("write a number of seconds")
     }
 }

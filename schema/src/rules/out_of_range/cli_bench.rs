@@ -83,9 +83,7 @@ pub(crate) fn check_relations(root: &Spot<'_>, items: Items<'_>, report: &mut Re
 }
 
 impl Rule for Blank {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` must not be blank", self.key)).help(self.wanted)
@@ -93,9 +91,7 @@ impl Rule for Blank {
 }
 
 impl Rule for NoTasks {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("the files named here contain no task")
@@ -103,13 +99,8 @@ impl Rule for NoTasks {
 }
 
 impl Rule for ExitCode {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::OutOfRange;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`exit_code` must be from 0 to 255, found `{}`", self.0))
@@ -117,22 +108,14 @@ impl Rule for ExitCode {
 }
 
 impl Rule for ShareOfOne {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::OutOfRange;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let value = self.0;
         let percent = format!("{}", (value * 1e4).round() / 100.0);
-        let help = format!("write `{percent}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(percent));
         Words::new(format!("a threshold of {value} is less than one percent"))
             .note("a threshold is a percentage from 0 to 100")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(format!("write `{percent}`"), Fix::guess, site.replaced(percent))
     }
 }

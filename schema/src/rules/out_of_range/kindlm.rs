@@ -40,9 +40,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 }
 
 impl Rule for Empty {
-    fn code(&self) -> Code {
-        Code::OutOfRange
-    }
+    const CODE: Code = Code::OutOfRange;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

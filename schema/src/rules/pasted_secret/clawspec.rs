@@ -20,9 +20,7 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Token {
-    fn code(&self) -> Code {
-        Code::PastedSecret
-    }
+    const CODE: Code = Code::PastedSecret;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`gateway_auth_token` contains a secret")

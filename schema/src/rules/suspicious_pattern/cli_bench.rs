@@ -7,9 +7,9 @@ use regex::Regex;
 use crate::{
     check::pattern::EcmaPattern,
     dialect::cli_bench::command_patterns::{Compiled, Purpose, WrittenPattern},
-    document::Style,
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
+    rules::suspicious_pattern::misread::{self, Case},
     spot::Spot,
 };
 
@@ -18,14 +18,6 @@ use crate::{
 enum Everything {
     Run,
     Count,
-}
-
-/// A name of a file, in which `.` matches any character.
-#[derive(Debug)]
-struct Dot {
-    name: String,
-    /// The byte of the `.` in the name.
-    dot: usize,
 }
 
 /// An option after a space, which another option may separate from its command. The text from the space on.
@@ -55,7 +47,7 @@ pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
         Compiled::Broken(_) => {}
         Compiled::Literal => report_some(fixed_options(pattern), report),
         Compiled::Pattern(_) => {
-            report_some(unescaped_dot(pattern), report);
+            misread::check_pattern(&pattern.spot, pattern.text, Case::Significant, report);
             report_some(fixed_options(pattern), report);
         }
     }
@@ -63,23 +55,6 @@ pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
 
 fn report_some(finding: Option<Finding>, report: &mut Report) {
     finding.into_iter().for_each(|finding| report.push(finding));
-}
-
-/// `config.json`, where `.` matches any character.
-fn unescaped_dot(pattern: &WrittenPattern<'_>) -> Option<Finding> {
-    static FILE: OnceLock<Regex> = OnceLock::new();
-    let file = FILE.get_or_init(|| {
-        const ENDINGS: &str = "json|ya?ml|txt|md|py|jsx?|tsx?|mjs|sh|toml|csv|tsv|xml|html|css|rs|go|cpp|hpp|java|rb|php|lock|log|conf|cfg|ini|env|sql|tar|gz|tgz|zip|png|jpe?g|svg|pdf";
-        Regex::new(&format!(r"[A-Za-z0-9_-]+(?<dot>\.)(?:{ENDINGS})(?:$|[^A-Za-z0-9_*+?{{.-])"))
-            .expect("the pattern is fixed and tested")
-    });
-    let text = pattern.text;
-    let found = file.captures(text)?;
-    let (whole, dot) = (found.get(0)?, found.name("dot")?);
-    let ending = text[dot.end()..].chars().take_while(char::is_ascii_alphanumeric).count();
-    let name = &text[whole.start()..dot.end() + ending];
-    let rule = Dot { name: name.to_owned(), dot: dot.start() - whole.start() };
-    Some(Finding::new(rule, pattern.spot.at.clone(), part(pattern, name, whole.start())))
 }
 
 /// `git commit -m`, which `git commit -a -m` does not match.
@@ -124,9 +99,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Everything {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches every command").help(match self {
@@ -136,36 +109,9 @@ impl Rule for Everything {
     }
 }
 
-impl Rule for Dot {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let Dot { name, dot } = self;
-        let help = "escape it, `\\.`";
-        let at = site.range.start + dot;
-        let edits = site.spot().filter(|_| site.range.len() == name.len()).and_then(|spot| {
-            let sign = if spot.node.style() == Some(Style::DoubleQuoted) { "\\\\." } else { "\\." };
-            spot.with_part(&(at..at + 1), ".", sign)
-        });
-        let fix = edits.map(|edits| Fix::guess(help, edits));
-        Words::new(format!("the `.` in `{name}` matches any character")).help(help).fix(fix)
-    }
-}
-
 impl Rule for FixedOptions {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::SuspiciousPattern;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "write `.*` instead of the space";
@@ -177,9 +123,7 @@ impl Rule for FixedOptions {
 }
 
 impl Rule for EmptyMatch {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("this pattern matches the empty string").note("an empty match masks nothing")
@@ -187,9 +131,7 @@ impl Rule for EmptyMatch {
 }
 
 impl Rule for Wildcards {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let path = &self.0;

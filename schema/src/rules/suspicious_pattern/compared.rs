@@ -3,6 +3,7 @@
 
 use crate::{
     document::{NodeRef, Style},
+    edit,
     finding::{Report, Rule, Site, Words},
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
@@ -108,44 +109,38 @@ fn is_compared(shape: &Shape, key: &str) -> bool {
 }
 
 impl Rule for FinalBreak {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = self.name.as_ref().map_or_else(|| "the item".to_owned(), |name| format!("`{name}`"));
         let help = format!("use `{}`", if self.is_folded { ">-" } else { "|-" });
-        let edit = site.spot().and_then(|spot| header(&spot));
+        let edits = site.spot().and_then(|spot| header(&spot));
         Words::new(format!("{name} ends with a line break"))
             .note("the final line break of a block scalar is part of the value")
-            .fix(edit.map(|edit| Fix::guess(&help, vec![edit])))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }
 
 impl Rule for ForeignLetter {
-    fn code(&self) -> Code {
-        Code::SuspiciousPattern
-    }
+    const CODE: Code = Code::SuspiciousPattern;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let ForeignLetter { written, name, meant } = self;
         let help = format!("replace it with {meant}");
         let edits = site.spot().filter(|_| *written == '\u{a0}').and_then(|spot| spaced(&spot));
         Words::new(format!("{name} (U+{:04X}) in a compared value", u32::from(*written)))
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }
 
-/// The edit that makes the header of a block text drop the final line break.
-fn header(spot: &Spot<'_>) -> Option<Edit> {
+/// The edits that make the header of a block text drop the final line break.
+fn header(spot: &Spot<'_>) -> Option<Vec<Edit>> {
     let range = spot.node.own_range();
     let source = spot.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
-    let mark = source.chars().next().filter(|mark| spot.is_own() && matches!(mark, '|' | '>'))?;
+    let mark = source.chars().next().filter(|mark| matches!(mark, '|' | '>'))?;
     let length = source[1..].find(|letter: char| !matches!(letter, '0'..='9' | '+' | '-')).unwrap_or(0) + 1;
     let digits: String = source[1..length].chars().filter(char::is_ascii_digit).collect();
-    Some(Edit::new(range.start..range.start + length, format!("{mark}-{digits}")))
+    edit::replace_part(spot.node, range.start..range.start + length, &source[..length], format!("{mark}-{digits}"))
 }
 
 /// The edits that replace the no-break spaces, where they are written as such.
@@ -153,6 +148,7 @@ fn spaced(spot: &Spot<'_>) -> Option<Vec<Edit>> {
     let range = spot.node.own_range();
     let source = spot.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
     let found = source.match_indices('\u{a0}').map(|(at, blank)| range.start + at..range.start + at + blank.len());
-    let edits: Vec<Edit> = found.map(|range| Edit::new(range, " ")).collect();
-    (spot.is_own() && !edits.is_empty()).then_some(edits)
+    let edits: Option<Vec<Vec<Edit>>> =
+        found.map(|range| edit::replace_part(spot.node, range, "\u{a0}", " ")).collect();
+    Some(edits?.concat()).filter(|edits| !edits.is_empty())
 }

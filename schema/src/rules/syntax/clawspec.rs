@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::{
-    document::{Document, NodeRef, Style},
-    finding::{Finding, Report, Rule, Site, Words},
+    dialect::clawspec::joined_type::JoinedType,
+    document::{Document, Fault, FaultKind, NodeRef, Style},
+    finding::{Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Edit, Fix},
     spot::Spot,
 };
@@ -19,6 +20,26 @@ struct Tab {
 /// An anchor with a sign in its name that PyYAML does not allow.
 #[derive(Debug)]
 struct Anchor(String);
+
+/// The type of an assertion, with the value of another key behind it.
+#[derive(Debug)]
+struct TwoValues(JoinedType);
+
+/// Looks at the type of an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    if let Some(kind) = assertion.get("type")
+        && let Some(joined) = JoinedType::of(&kind)
+    {
+        let finding = Finding::new(TwoValues(joined), kind.at.clone(), kind.part(":", 0));
+        report.push(finding.instead_of(Scope::At(kind.at.clone())));
+    }
+}
+
+/// Returns whether a fault is reported by a rule, as what it is in a contract.
+pub(crate) fn knows(fault: &Fault, document: &Document) -> bool {
+    let kind = || Spot::root(document.root()?).at(&document.pointer_at(fault.range.start));
+    fault.kind == FaultKind::ColonWithoutQuotes && kind().is_some_and(|kind| JoinedType::of(&kind).is_some())
+}
 
 /// Looks at the whole text for blanks and line ends that PyYAML does not read as such.
 pub(crate) fn check_text(root: &Spot<'_>, report: &mut Report) {
@@ -91,10 +112,17 @@ fn is_comment(document: &Document, before: &str, start: usize) -> bool {
         .any(|(at, _)| (at == 0 || before[..at].ends_with([' ', '\t'])) && !is_content(document, start + at))
 }
 
-impl Rule for Tab {
-    fn code(&self) -> Code {
-        Code::Syntax
+impl Rule for TwoValues {
+    const CODE: Code = Code::Syntax;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        let JoinedType { name, key, value } = &self.0;
+        Words::new("two values on the line of `type`").help(format!("write `type: {name}` and `{key}: {value}`"))
     }
+}
+
+impl Rule for Tab {
+    const CODE: Code = Code::Syntax;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (help, words) = if self.is_trailing { ("remove the tab", "") } else { ("write a space instead", " ") };
@@ -105,9 +133,7 @@ impl Rule for Tab {
 }
 
 impl Rule for Anchor {
-    fn code(&self) -> Code {
-        Code::Syntax
-    }
+    const CODE: Code = Code::Syntax;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`&{}` is not a valid name of an anchor", self.0))

@@ -18,9 +18,7 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
 }
 
 impl Rule for BroadPattern {
-    fn code(&self) -> Code {
-        Code::TooLarge
-    }
+    const CODE: Code = Code::TooLarge;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` searches too many directories", self.0)).help("name the directory")

@@ -2,10 +2,10 @@
 //! the block is absent or empty.
 
 use crate::{
-    dialect::clawspec::lower::settings,
+    dialect::clawspec::{lower::settings, type_fields::log_members},
     edit,
     files::Files,
-    finding::{Finding, Relation, Report, Rule, Scope, Site, Words},
+    finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Edit, Fix},
     shape::scalar,
     spot::Spot,
@@ -13,9 +13,7 @@ use crate::{
     words::all_of,
 };
 
-/// A file that is not looked at beside `state_path`.
-#[derive(Debug)]
-struct BesideState;
+pub(crate) mod assertion;
 
 /// Something of a handoff contract that nothing checks.
 #[derive(Debug)]
@@ -33,19 +31,6 @@ enum What {
     /// Sections of an artifact, and whether an assertion lists others of it.
     Sections { names: Vec<String>, is_listed: bool },
     Tool(String),
-}
-
-/// Looks at the file of a `state_file`.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
-    if assertion.get("type").is_none_or(|kind| kind.text() != Some("state_file")) {
-        return;
-    }
-    if let (Some(path), Some(state)) = (assertion.get("path"), assertion.get("state_path")) {
-        let finding = [&path, &state].into_iter().fold(path.head_finding(BesideState), |finding, spot| {
-            finding.instead_of(Scope::CodeAt(Code::ConflictingFields, spot.at.clone()))
-        });
-        report.push(finding);
-    }
 }
 
 /// The assertions that are written, and what they are to cover.
@@ -74,10 +59,6 @@ impl<'d> Written<'d> {
         };
         let lines: Vec<String> = members.iter().enumerate().map(line).collect();
         edit::lines_at_end(list.filter(|list| !list.is_empty())?.node, &lines)
-    }
-
-    fn log_members(&self, run: &str) -> [(&'static str, String); 2] {
-        [("log_path", scalar(&self.log_path)), ("run_id", scalar(run))]
     }
 }
 
@@ -112,7 +93,7 @@ fn check_delegation(root: &Spot<'_>, written: &Written<'_>, report: &mut Report)
     }
     let mut members =
         vec![("type", "delegation_occurred".to_owned()), ("from_agent", scalar(caller)), ("to_agent", scalar(callee))];
-    members.extend(written.log_members("{{run_id}}"));
+    members.extend(log_members(&written.log_path, "{{run_id}}"));
     let what = What::Delegation { caller: caller.to_owned(), callee: callee.to_owned() };
     report.push(to.finding(Underived { what, edits: written.add(true, &members) }));
 }
@@ -184,29 +165,13 @@ fn check_tool(tool: &Spot<'_>, written: &Written<'_>, report: &mut Report) {
         return;
     }
     let mut members = vec![("type", "tool_not_called".to_owned()), ("tool", scalar(name))];
-    members.extend(written.log_members("{{callee_run_id}}"));
+    members.extend(log_members(&written.log_path, "{{callee_run_id}}"));
     let edits = written.add(false, &members);
     report.push(tool.finding(Underived { what: What::Tool(name.to_owned()), edits }));
 }
 
-impl Rule for BesideState {
-    fn code(&self) -> Code {
-        Code::Unchecked
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
-        let edits = assertion.and_then(|assertion| assertion.without(&assertion.get("path")?));
-        Words::new("the file in `path` is not checked if `state_path` is set")
-            .help("keep one of the two")
-            .fix(edits.map(|edits| Fix::suggestion("remove `path`", edits)))
-    }
-}
-
 impl Rule for Underived {
-    fn code(&self) -> Code {
-        Code::Unchecked
-    }
+    const CODE: Code = Code::Unchecked;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let (message, help) = match &self.what {
@@ -233,7 +198,6 @@ impl Rule for Underived {
         };
         Words::new(message)
             .note("ClawSpec derives no checks from a contract that has `assertions`")
-            .help(help)
-            .fix(self.edits.clone().map(|edits| Fix::guess(help, edits)))
+            .remedy(help, Fix::guess, self.edits.clone())
     }
 }

@@ -21,9 +21,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for NoThreshold {
-    fn code(&self) -> Code {
-        Code::Unchecked
-    }
+    const CODE: Code = Code::Unchecked;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`thresholds` does not set a threshold").help("add `default`, or list models under `models`")

@@ -76,9 +76,7 @@ pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], report: &mut Report) {
 }
 
 impl Rule for Unchecked {
-    fn code(&self) -> Code {
-        Code::Unchecked
-    }
+    const CODE: Code = Code::Unchecked;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

@@ -4,7 +4,7 @@
 use crate::{
     dialect::clawspec::kinds::ContractFile,
     document::{NodeRef, Pointer},
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     spot::Spot,
@@ -12,28 +12,31 @@ use crate::{
     words::{all_of, nearest},
 };
 
-/// A key because of which ClawSpec rejects the file, with what the schema says of it.
+mod assertion;
+mod scenario;
+
+/// What happens because of an unknown key of a contract.
+const REJECTED: &str = "ClawSpec rejects the whole file";
+
+/// A key because of which ClawSpec rejects the file.
 #[derive(Debug)]
-struct Refused(Box<dyn Rule>);
+struct Refused;
 
 /// A second kind of contract in one file.
 #[derive(Debug)]
 struct SecondKind {
-    rule: Box<dyn Rule>,
     key: String,
 }
 
 /// A target under another name, with the keys of it that are known.
 #[derive(Debug)]
 struct Meta {
-    rule: Box<dyn Rule>,
     known: Vec<&'static str>,
 }
 
 /// `orchestrator` in place of `name`, as the guide shows it.
 #[derive(Debug)]
 struct Orchestrator {
-    rule: Box<dyn Rule>,
     has_name: bool,
 }
 
@@ -45,14 +48,21 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let in_root = parent.is_root() && context.base.is_root();
     if in_root && ["target", "handoff", "pipeline"].contains(&key.as_str()) {
-        return finding.with_rule(|rule| Box::new(SecondKind { rule, key }));
+        return finding.explained(SecondKind { key });
     }
     let is_of_scenario = parent.is_root() && context.file == SpecFile::CLAWSPEC_SCENARIOS && !in_root;
     let finding = match finding.severity() {
-        Severity::Warning => finding.with_rule(|rule| Box::new(Refused(rule))),
-        _ if is_of_scenario => finding.with_rule(|rule| Box::new(Refused(rule))),
+        Severity::Warning => finding.explained(Refused),
+        _ if is_of_scenario => finding.explained(Refused),
         Severity::Error | Severity::Information | Severity::Hint => finding,
     };
+    if is_of_scenario {
+        return scenario::explain(context, finding, &key);
+    }
+    if context.file == SpecFile::CLAWSPEC_SCENARIOS && !context.base.is_root() && parent == Pointer::root().key("when") {
+        return scenario::explain_sent(context, finding, &key);
+    }
+    let finding = assertion::explain(context, finding, &parent, &key);
     let holder = context.node.find(&parent);
     match (ContractFile::of(context.file), key.as_str()) {
         (ContractFile::Scenarios, "meta") if in_root => explain_meta(context.node, finding),
@@ -60,7 +70,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
             let has_name = holder.is_some_and(|pipeline| pipeline.get("name").is_some());
             // That `name` is missing is the same mistake.
             let same = Scope::CodeAt(Code::MissingField, parent.key("name"));
-            finding.with_rule(|rule| Box::new(Orchestrator { rule, has_name })).instead_of(same)
+            finding.explained(Orchestrator { has_name }).instead_of(same)
         }
         _ => finding,
     }
@@ -70,7 +80,7 @@ fn explain_meta(root: NodeRef<'_>, finding: Finding) -> Finding {
     let meta = root.get("meta").filter(|meta| meta.get("path").is_some() && root.get("target").is_none());
     let Some(meta) = meta else { return finding };
     let known = ["path", "trigger"].into_iter().filter(|key| meta.get(key).is_some()).collect();
-    finding.with_rule(|rule| Box::new(Meta { rule, known }))
+    finding.explained(Meta { known })
 }
 
 /// A key that is almost one that is read.
@@ -101,81 +111,53 @@ pub(crate) fn check_entry(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-impl Rule for Refused {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for Refused {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Error
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words { note: Some("ClawSpec rejects the whole file".to_owned()), ..self.0.words(site) }
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        Words { note: Some(REJECTED.to_owned()), ..said }
     }
 }
 
-impl Rule for SecondKind {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for SecondKind {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Error
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
         let message = "a contract has exactly one of `target`, `handoff` and `pipeline`".to_owned();
-        let words = Words { message, fixes: Vec::new(), ..self.rule.words(site) };
+        let words = Words { message, fixes: Vec::new(), ..said };
         words.help(format!("move `{}` to a separate file", self.key))
     }
 }
 
-impl Rule for Meta {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
+impl Explanation for Meta {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let help = rename_title("target");
         let edits = site.spot().and_then(|meta| meta.renamed("target"));
         let fixes = edits.map(|edits| Fix::guess(&help, edits)).into_iter().collect();
-        let words = Words { message: "unknown key `meta`".to_owned(), fixes, ..self.rule.words(site) };
+        let words = Words { message: "unknown key `meta`".to_owned(), fixes, ..said };
         words.help(format!("{help}: it has {}", all_of(self.known.iter().copied())))
     }
 }
 
-impl Rule for Orchestrator {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
+impl Explanation for Orchestrator {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let words = Words::new("unknown key `orchestrator`")
             .note("ClawSpec's guide uses it, but its schema requires `name`");
-        let words = Words { subject: self.rule.words(site).subject, ..words };
+        let words = Words { subject: said.subject, ..words };
         if self.has_name {
             return words;
         }
         // The name of an agent becomes the name of the pipeline, and of its reports.
-        let help = rename_title("name");
-        let edits = site.spot().and_then(|old| old.renamed("name"));
-        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        words.remedy(rename_title("name"), Fix::guess, site.spot().and_then(|old| old.renamed("name")))
     }
 }
 
 impl Rule for NearlyRead {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
+    const CODE: Code = Code::UnknownKey;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("unknown key `{}`", self.key)).help(rename_title(self.near))

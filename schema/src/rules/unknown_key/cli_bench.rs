@@ -4,7 +4,7 @@ use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Pointer, Scalar},
     edit,
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix, Severity},
     shape::{scalar, show},
     spot::Spot,
@@ -36,7 +36,7 @@ struct Misplaced {
 
 /// `assert` outside of a task.
 #[derive(Debug)]
-struct OutsideOfTasks(Box<dyn Rule>);
+struct OutsideOfTasks;
 
 /// A key that says the opposite of an assertion that exists: it is not another name of that.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         return match key.as_str() {
             _ if is_named => finding,
             name if Assertion::NAMES.contains(&name) => misplaced(context, key, in_item, finding),
-            ASSERT if parent.is_root() && !in_item => finding.with_rule(|rule| Box::new(OutsideOfTasks(rule))),
+            ASSERT if parent.is_root() && !in_item => finding.explained(OutsideOfTasks),
             _ if is_count(&parent) => exact(context, &at, key, finding),
             _ => finding,
         };
@@ -91,7 +91,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let known = item.entries().filter(|entry| Assertion::NAMES.contains(&entry.key.key_text().as_str())).count();
     let finding = if !is_named && denies(&key) {
         let about = Denied::of(&key, item.get(&key));
-        finding.with_rule(|_| Box::new(Negated { key, about }))
+        finding.explained(Negated { key, about })
     } else {
         finding
     };
@@ -109,7 +109,7 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
         (false, true) => &[ASSERT],
         (false, false) => &[],
     };
-    let finding = finding.with_rule(|_| Box::new(Misplaced { key, in_task }));
+    let finding = finding.explained(Misplaced { key, in_task });
     said.iter().fold(finding, |finding, key| {
         finding.instead_of(Scope::CodeAt(Code::MissingField, Pointer::root().key(key)))
     })
@@ -123,7 +123,7 @@ fn is_count(at: &Pointer) -> bool {
 fn exact(context: &Context<'_>, at: &Pointer, key: String, finding: Finding) -> Finding {
     let is_exact = ["count", "equals", "exactly", "times", "number", "exact"].contains(&key.as_str());
     match context.node.find(at).and_then(NodeRef::scalar) {
-        Some(Scalar::Int(count)) if is_exact => finding.with_rule(|_| Box::new(ExactCount { key, count })),
+        Some(Scalar::Int(count)) if is_exact => finding.explained(ExactCount { key, count }),
         _ => finding,
     }
 }
@@ -179,11 +179,7 @@ fn shell_word(text: &str) -> String {
 /// What an assertion with its type as a value would have behind its key. `None` where that is not known.
 fn converted(item: &Spot<'_>, tag: &str, name: &str) -> Option<String> {
     let rest: Vec<(String, Spot<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
-    let source = |node: NodeRef<'_>| {
-        let text = node.document().text().get_byte_slice(node.own_range()).map(String::from)?;
-        (node.scalar().is_some() && !node.is_through_alias() && !text.contains('\n') && !text.is_empty())
-            .then_some(text)
-    };
+    let source = |node: NodeRef<'_>| edit::words(node).filter(|_| node.scalar().is_some());
     let Some(fields) = asserted::fields_of(name) else {
         return match rest.as_slice() {
             [(_, only)] => source(only.node),
@@ -207,16 +203,12 @@ fn unknown(key: &str) -> Words {
     Words::new(format!("unknown key `{key}`"))
 }
 
-impl Rule for Misplaced {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for Misplaced {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Error
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn words(&self, _: Words, site: &Site<'_>) -> Words {
         let Misplaced { key, in_task } = self;
         let help = match in_task {
             true => format!("move it under `assert`, as an item `- {key}: …`"),
@@ -226,37 +218,27 @@ impl Rule for Misplaced {
         let edits = mapping.and_then(|mapping| edit::into_list(mapping, key, ASSERT));
         unknown(key)
             .note("cli-bench checks only the items of `assert`")
-            .fix(edits.map(|edits| Fix::safe(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::safe, edits)
     }
 }
 
-impl Rule for OutsideOfTasks {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for OutsideOfTasks {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Error
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = self.0.words(site);
+    fn words(&self, words: Words, _: &Site<'_>) -> Words {
         Words { note: Some("cli-bench checks only the `assert` of tasks".to_owned()), ..words }
             .help("move it into each task")
     }
 }
 
-impl Rule for Negated {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for Negated {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Error
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn words(&self, _: Words, site: &Site<'_>) -> Words {
         let words = |what: &str| unknown(&self.key).note(format!("cli-bench has {what}; {UNCHECKED}"));
         match &self.about {
             Denied::File(path) => {
@@ -267,8 +249,7 @@ impl Rule for Negated {
                 let entry = site.parent().and_then(|item| Some((item, item.entry(&self.key)?)));
                 let edits = entry.and_then(|(item, entry)| edit::entry_in_place(item, entry, &[text]));
                 words("no assertion that a file is absent")
-                    .fix(edits.filter(|_| is_known).map(|edits| Fix::guess(&help, edits)))
-                    .help(help)
+                    .remedy(help, Fix::guess, edits.filter(|_| is_known))
             }
             Denied::ErrorOutput => words("no negative assertion about standard error").help(BY_COMMAND),
             Denied::Output => words("no negative assertion about the output").help(BY_COMMAND),
@@ -277,38 +258,29 @@ impl Rule for Negated {
     }
 }
 
-impl Rule for ExactCount {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for ExactCount {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Error
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn words(&self, _: Words, site: &Site<'_>) -> Words {
         let count = self.count;
         let help = format!("write `min: {count}` and `max: {count}`");
         let is_free = |fields: &NodeRef<'_>| ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
         let both = [format!("min: {count}"), format!("max: {count}")];
         let fields = site.parent().filter(is_free);
         let edits = fields.and_then(|fields| edit::entry_in_place(fields, fields.entry(&self.key)?, &both));
-        unknown(&self.key).note(UNCHECKED).fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        unknown(&self.key).note(UNCHECKED).remedy(help, Fix::guess, edits)
     }
 }
 
 impl Rule for Tagged {
-    fn code(&self) -> Code {
-        Code::UnknownKey
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
+    const CODE: Code = Code::UnknownKey;
+    const SEVERITY: Severity = Severity::Error;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let Tagged { key, name } = self;
-        let item = site.at.parent().and_then(|item| Spot::root(site.root).at(&item));
+        let item = site.holder();
         let value = item.as_ref().and_then(|item| converted(item, key, name));
         let shown = value.as_deref().filter(|value| value.len() < 60).unwrap_or("…");
         let help = format!("write `{name}: {shown}`");
@@ -317,7 +289,6 @@ impl Rule for Tagged {
             .and_then(|(item, value)| edit::replace_entries(item.node, &format!("{name}: {value}")));
         unknown(key)
             .note("the type of an assertion is its key")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(help, Fix::guess, edits)
     }
 }

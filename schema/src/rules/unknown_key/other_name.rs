@@ -8,7 +8,7 @@ use crate::{
     validate::Context,
 };
 
-use super::{Rename, ignored_by, is_editable};
+use super::{Rename, ignored_by};
 
 /// What the types say of a name that is not one of theirs.
 #[derive(Debug)]
@@ -56,7 +56,6 @@ impl OtherName {
         let rename = Rename {
             name: field.name,
             member: Some(field.shape.clone()),
-            is_editable: is_editable(mapping, key),
             is_sure,
         };
         let unchecked_by = context.file.dialect().filter(|_| known.claims);

@@ -83,32 +83,19 @@ pub(crate) fn check_entry(item: &Spot<'_>, contracts: &mut Contracts<'_>, report
 }
 
 impl Rule for UnknownAgent {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::UnknownReference;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let help = format!("change it to `{}`", self.near);
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(&self.near)));
         Words::new(format!("unknown agent `{}`", self.name))
             .note("no directory with a `SOUL.md` in this workspace has this name")
-            .fix(edits.map(|edits| Fix::guess(&help, edits)))
-            .help(help)
+            .remedy(format!("change it to `{}`", self.near), Fix::guess, site.replaced(scalar(&self.near)))
     }
 }
 
 impl Rule for UnknownScenario {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::UnknownReference;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(format!("unknown scenario `{}`", self.name))
@@ -121,9 +108,7 @@ impl Rule for UnknownScenario {
 }
 
 impl Rule for NotInContract {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
+    const CODE: Code = Code::UnknownReference;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(format!("the contract has no scenario `{}`", self.name));

@@ -43,13 +43,8 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for UnknownModel {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::UnknownReference;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("the model `{}` is not in `providers`", self.name))

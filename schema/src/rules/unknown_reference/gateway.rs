@@ -25,13 +25,8 @@ pub(crate) fn check(agent: &Spot<'_>, agents: &[&str], report: &mut Report) {
 }
 
 impl Rule for NoRun {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::UnknownReference;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let name = &self.agent;

@@ -198,9 +198,7 @@ fn check_arguments(tool: &Tool<'_>, args: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for UnknownName {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
+    const CODE: Code = Code::UnknownReference;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let UnknownName { what, name, section, near, defined, .. } = self;
@@ -232,33 +230,21 @@ impl Rule for UnknownName {
 }
 
 impl Rule for UnknownTool {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::UnknownReference;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("unknown tool `{}`", self.name));
         let Some(near) = &self.near else {
             return words.note(format!("`tools` has {}", all_of(self.tools.iter().map(String::as_str))));
         };
-        let help = format!("change it to `{near}`");
-        let edits = site.spot().and_then(|spot| spot.replaced(scalar(near)));
-        words.fix(edits.map(|edits| Fix::guess(&help, edits))).help(help)
+        words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(scalar(near)))
     }
 }
 
 impl Rule for UnknownArgument {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::UnknownReference;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let words = Words::new(format!("`{}` has no argument `{}`", self.tool, self.argument));

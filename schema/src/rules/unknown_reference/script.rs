@@ -38,9 +38,7 @@ pub(crate) fn check(tasks: &[(String, Spot<'_>)], suite: &Suite, report: &mut Re
 }
 
 impl Rule for UnknownTask {
-    fn code(&self) -> Code {
-        Code::UnknownReference
-    }
+    const CODE: Code = Code::UnknownReference;
 
     fn severity(&self) -> Severity {
         if self.is_named { Severity::Warning } else { Severity::Hint }

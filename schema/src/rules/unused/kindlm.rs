@@ -110,9 +110,7 @@ fn check_providers(suite: &SuiteFacts<'_>, report: &mut Report) {
 }
 
 impl Rule for Unused {
-    fn code(&self) -> Code {
-        Code::Unused
-    }
+    const CODE: Code = Code::Unused;
 
     fn is_about_absence(&self) -> bool {
         true

@@ -2,17 +2,18 @@
 
 use crate::{
     dialect::clawspec::{
-        assertion::{Assertion, Category},
+        assertion::Category,
         config::Config,
         facts::Items,
         ignored_defaults::{IgnoredDefaults, LeftToDo},
         lower::settings,
         paths,
+        type_fields::type_of,
     },
     files::{FileKind, Files, matches},
     finding::{Report, Rule, Site, Words},
     kind::target_of,
-    problem::{Code, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
 };
 
@@ -39,6 +40,10 @@ struct FoundTwice(String, String);
 #[derive(Debug)]
 struct Defaults(LeftToDo);
 
+/// A short form that ClawSpec's documentation describes.
+#[derive(Debug)]
+struct ShortConsistency;
+
 /// Looks for blocks of a scenario that the schema of ClawSpec does not know.
 pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
     for (key, member) in ["regression", "consistency"].into_iter().filter_map(|key| Some((key, scenario.get(key)?))) {
@@ -46,12 +51,14 @@ pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the type of an assertion: the schema of ClawSpec does not know those about the trace.
+/// Looks at an assertion. The schema of ClawSpec does not know the types about the trace.
 pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
-    let Some((kind, name)) = assertion.get("type").and_then(|kind| Some((kind.clone(), kind.text()?))) else { return };
-    if Assertion::type_info(name).is_some_and(|info| info.category == Category::Trace) {
-        report.push(kind.finding(NotInSchema(name.to_owned())));
+    let Some((kind, info)) = type_of(assertion) else { return };
+    if info.category == Category::Trace {
+        report.push(kind.finding(NotInSchema(info.name.to_owned())));
     }
+    let consistency = assertion.get("consistency").filter(|it| info.name == "llm_judge" && it.bool() == Some(true));
+    report.extend(consistency.map(|it| it.finding(ShortConsistency)));
 }
 
 /// Looks for a contract that ClawSpec does not find, or finds twice.
@@ -92,9 +99,7 @@ pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut
 }
 
 impl Rule for NotInSchema {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::naming("ClawSpec 0.1.0 rejects this file: its schema does not allow", self.0.clone())
@@ -102,10 +107,20 @@ impl Rule for NotInSchema {
     }
 }
 
-impl Rule for NotFound {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
+impl Rule for ShortConsistency {
+    const CODE: Code = Code::UpstreamDiffers;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let meant = "{ runs: 3, min_passes: 3 }";
+        let edits = site.replaced(meant);
+        Words::new("ClawSpec 0.1.0 does not support `consistency: true`")
+            .note("it aborts the scenario, although its documentation describes the value")
+            .remedy(format!("write `{meant}`"), Fix::suggestion, edits)
     }
+}
+
+impl Rule for NotFound {
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn severity(&self) -> Severity {
         // Of patterns that somebody wrote, speclens makes the same.
@@ -130,9 +145,7 @@ impl Rule for NotFound {
 }
 
 impl Rule for FoundTwice {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let FoundTwice(first, second) = self;
@@ -142,9 +155,7 @@ impl Rule for FoundTwice {
 }
 
 impl Rule for Defaults {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new("ClawSpec ignores `defaults`").note(

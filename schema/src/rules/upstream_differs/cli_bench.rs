@@ -42,9 +42,7 @@ pub(crate) fn check_model(model: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for UpstreamDiffers {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

@@ -114,9 +114,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 }
 
 impl Rule for Difference {
-    fn code(&self) -> Code {
-        Code::UpstreamDiffers
-    }
+    const CODE: Code = Code::UpstreamDiffers;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

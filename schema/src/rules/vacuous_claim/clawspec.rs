@@ -92,16 +92,11 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for FromBefore {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Hint
-    }
+    const CODE: Code = Code::VacuousClaim;
+    const SEVERITY: Severity = Severity::Hint;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let assertion = site.at.parent().and_then(|at| Spot::root(site.root).at(&at));
+        let assertion = site.holder();
         let edits = assertion
             .and_then(|assertion| assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())]));
         Words::new(format!("`{}` may already exist", self.0))
@@ -112,9 +107,7 @@ impl Rule for FromBefore {
 }
 
 impl Rule for NoStageHas {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("no stage has `{}`, so this condition always holds", self.0)).help("remove the condition")
@@ -122,9 +115,7 @@ impl Rule for NoStageHas {
 }
 
 impl Rule for NoLimit {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
         true
@@ -136,9 +127,7 @@ impl Rule for NoLimit {
 }
 
 impl Rule for NoPatterns {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("`scenario_patterns` is empty")

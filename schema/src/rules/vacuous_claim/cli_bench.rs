@@ -106,9 +106,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 }
 
 impl Rule for Vacuous {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
         // What would make it fail may be in the part that cannot be read.
@@ -137,9 +135,7 @@ impl Rule for Vacuous {
 }
 
 impl Rule for Reached {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn words(&self, _: &Site<'_>) -> Words {
         match self {

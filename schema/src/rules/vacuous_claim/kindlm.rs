@@ -229,9 +229,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 }
 
 impl Rule for Vacuous {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn severity(&self) -> Severity {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
-    finding::{Finding, Rule, Site, Words},
+    finding::{Explanation, Finding, Site, Words},
     problem::{Code, Severity},
     validate::Context,
 };
@@ -14,9 +14,9 @@ const REQUIRED: [&str; 9] = ["cli", "tasks", "id", "intent", "assert", "path", "
 /// not grow weaker by it.
 const HOLDERS: [&str; 5] = ["env", "models", "file_contains", "run_count", "verify"];
 
-/// A key without a value that counts as absent, with what the schema says of it.
+/// A key without a value that counts as absent.
 #[derive(Debug)]
-struct Absent(Box<dyn Rule>);
+struct Absent;
 
 /// Says of a key without a value that it counts as absent, where it does.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
@@ -30,19 +30,15 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         && key.is_some_and(|key| is_optional(&key))
         && !asserted::is_in_assertion(at)
         && !HOLDERS.contains(&holder.as_str());
-    if is_absent { finding.with_rule(|rule| Box::new(Absent(rule))) } else { finding }
+    if is_absent { finding.explained(Absent) } else { finding }
 }
 
-impl Rule for Absent {
-    fn code(&self) -> Code {
-        self.0.code()
-    }
-
-    fn severity(&self) -> Severity {
+impl Explanation for Absent {
+    fn severity(&self, _: Severity) -> Severity {
         Severity::Hint
     }
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words { note: Some("it counts as absent".to_owned()), ..self.0.words(site) }
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        Words { note: Some("it counts as absent".to_owned()), ..said }
     }
 }

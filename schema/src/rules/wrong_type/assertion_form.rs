@@ -4,8 +4,8 @@ use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Shape},
     edit,
-    finding::{Finding, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
+    finding::{Explanation, Finding, Site, Words},
+    problem::{Code, Fix},
     shape::show,
     validate::{Context, describe},
 };
@@ -13,8 +13,6 @@ use crate::{
 /// A value of another form.
 #[derive(Debug)]
 struct OtherForm {
-    /// What the schema says of it.
-    rule: Box<dyn Rule>,
     form: Form,
 }
 
@@ -38,7 +36,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let (Some(key), Some(value)) = (finding.at().last(), context.node.find(finding.at())) else { return finding };
     match form(&key, asserted::is_in_assertion(finding.at()), value) {
-        Some(form) => finding.with_rule(|rule| Box::new(OtherForm { rule, form })),
+        Some(form) => finding.explained(OtherForm { form }),
         None => finding,
     }
 }
@@ -64,17 +62,8 @@ fn form(key: &str, is_in_assertion: bool, value: NodeRef<'_>) -> Option<Form> {
     }
 }
 
-impl Rule for OtherForm {
-    fn code(&self) -> Code {
-        self.rule.code()
-    }
-
-    fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = self.rule.words(site);
+impl Explanation for OtherForm {
+    fn words(&self, words: Words, site: &Site<'_>) -> Words {
         let Some(value) = site.node() else { return words };
         match &self.form {
             Form::Keys => match edit::items_of_keys(value) {

@@ -1,15 +1,21 @@
 //! Values of ClawSpec's files that are of another type than they seem to be: dates, merged bases, what is sent.
 
 use crate::{
-    dialect::clawspec::{assertion::Assertion, facts::Items},
+    dialect::clawspec::{
+        facts::Items,
+        type_fields::type_of,
+        waiting::{is_unquoted, updated_after},
+    },
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
     rules::invalid_value::clawspec::unread::{in_quotes, is_moment},
     shape::Type,
     spot::Spot,
-    validate::{Context, Definition, describe},
+    validate::{Context, Definition, describe, in_seconds},
 };
+
+pub(crate) mod form;
 
 /// A date where a text is wanted.
 #[derive(Debug)]
@@ -30,7 +36,6 @@ struct Merged;
 /// A number, or a switch, where quotes would not make it what it has to be.
 #[derive(Debug)]
 struct NoText {
-    rule: Box<dyn Rule>,
     wanted: Wanted,
 }
 
@@ -53,7 +58,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let value = context.node.find(finding.at()).and_then(NodeRef::scalar);
     let is_number = matches!(value, Some(Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_)));
     if finding.code() == Code::WrongType && is_number && is_assertion() {
-        finding.with_rule(|rule| Box::new(NoText { rule, wanted }))
+        finding.explained(NoText { wanted })
     } else {
         finding
     }
@@ -71,13 +76,39 @@ pub(crate) fn check_date(spot: &Spot<'_>, root: &Spot<'_>, definition: Definitio
     }
 }
 
-/// Looks at the time of an assertion that waits.
+/// A text where a number is wanted, which may be in quotes.
+#[derive(Debug)]
+struct NotANumber {
+    key: &'static str,
+    text: String,
+    is_count: bool,
+}
+
+/// Looks at the numbers of an assertion, and at its time.
 pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
-    let kind = assertion.get("type").and_then(|kind| kind.text()).and_then(Assertion::type_info);
-    if let Some(after) = assertion.get("updated_after").filter(|_| kind.is_some_and(|info| info.waits))
+    let Some((_, info)) = type_of(assertion) else { return };
+    let texts = |keys: &[&'static str]| {
+        let members = keys.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
+        members.filter_map(|(key, member)| Some((key, member.text()?, member))).collect::<Vec<_>>()
+    };
+    if info.name == "llm_call_count" {
+        for (key, text, member) in texts(&["min", "max"]) {
+            if text.trim().parse::<u64>().is_err() {
+                report.push(member.finding(NotANumber { key, text: text.to_owned(), is_count: true }));
+            }
+        }
+    }
+    if info.waits {
+        for (key, text, member) in texts(&["timeout", "rouge_threshold"]) {
+            if text.trim().parse::<f64>().is_err() {
+                let finding = member.finding(NotANumber { key, text: text.to_owned(), is_count: false });
+                // No variable would make it a number.
+                report.push(finding.instead_of(Scope::CodeAt(Code::MissingVariable, member.at.clone())));
+            }
+        }
+    }
+    if let Some(after) = updated_after(assertion).filter(is_unquoted)
         && let Some(text) = after.node.text()
-        && after.node.scalar() == Some(Scalar::Timestamp)
-        && after.node.style() == Some(Style::Plain)
     {
         let finding = after.finding(ComparedTime(text.to_owned()));
         report.push(finding.instead_of(Scope::CodeAt(Code::WrongType, after.at.clone())));
@@ -130,26 +161,20 @@ pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut R
     }
 }
 
-impl Rule for NoText {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
+impl Explanation for NoText {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let (wanted, help) = match self.wanted {
             Wanted::Address => ("an address", "write the full address"),
             Wanted::Time => ("a time", "write a time, such as `\"{{run_started_at}}\"`"),
         };
         let found = site.node().and_then(|node| node.text()).unwrap_or_default();
         let message = format!("expected {wanted}, found `{found}`");
-        Words { message, fixes: Vec::new(), ..self.rule.words(site) }.help(help)
+        Words { message, fixes: Vec::new(), ..said }.help(help)
     }
 }
 
 impl Rule for Date {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         Words::new(format!("expected a string, found the date `{}`", self.0))
@@ -161,18 +186,13 @@ impl Rule for Date {
 /// What is said of a moment that ClawSpec cannot use without quotes.
 fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
     let quoted = serde_json::Value::from(text).to_string();
-    let help = format!("write it in quotes, `{quoted}`");
-    let edits = site.spot().and_then(|spot| spot.replaced(quoted));
     Words::new(message)
         .note("ClawSpec aborts the scenario with an error")
-        .fix(edits.map(|edits| Fix::safe(&help, edits)))
-        .help(help)
+        .remedy(format!("write it in quotes, `{quoted}`"), Fix::safe, site.replaced(quoted))
 }
 
 impl Rule for SentDate {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         unquoted("an unquoted date cannot be sent", &self.0, site)
@@ -180,19 +200,30 @@ impl Rule for SentDate {
 }
 
 impl Rule for ComparedTime {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         unquoted("expected a string, found an unquoted time", &self.0, site)
     }
 }
 
-impl Rule for Merged {
-    fn code(&self) -> Code {
-        Code::WrongType
+impl Rule for NotANumber {
+    const CODE: Code = Code::WrongType;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let NotANumber { key, text, is_count } = self;
+        let seconds = site.node().and_then(in_seconds).filter(|_| *key == "timeout");
+        let expected = match (&seconds, is_count) {
+            (Some(_), _) => "a number of seconds",
+            (None, true) => "an integer",
+            (None, false) => "a number",
+        };
+        Words::new(format!("expected {expected} for `{key}`, found the string `{text}`")).fix(seconds)
     }
+}
+
+impl Rule for Merged {
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let found = site.node().map(describe).unwrap_or_default();
@@ -201,9 +232,7 @@ impl Rule for Merged {
 }
 
 impl Rule for TaskNotText {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("expected a string to send to the agent").help("put it in quotes")

@@ -5,7 +5,7 @@ use crate::{
     dialect::cli_bench::asserted,
     document::{NodeRef, Pointer, Scalar, Shape},
     edit,
-    finding::{Finding, Report, Rule, Scope, Site, Words},
+    finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     spot::Spot,
@@ -40,13 +40,13 @@ struct UnderIndented {
     fields: Vec<String>,
 }
 
-/// `tasks` as a mapping, with what the schema says of it.
+/// `tasks` as a mapping.
 #[derive(Debug)]
-struct TasksByName(Box<dyn Rule>);
+struct TasksByName;
 
-/// A task file that is not a list, with what the schema says of it.
+/// A task file that is not a list.
 #[derive(Debug)]
-struct NotAList(Box<dyn Rule>);
+struct NotAList;
 
 /// A task file with its list below `tasks`.
 #[derive(Debug)]
@@ -59,9 +59,9 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let is_mapping = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
     if context.file == SpecFile::CLI_BENCH_TASKS {
-        finding.with_rule(|rule| Box::new(NotAList(rule)))
+        finding.explained(NotAList)
     } else if *finding.at() == Pointer::root().key(TASKS) && context.node.get(TASKS).is_some_and(is_mapping) {
-        finding.with_rule(|rule| Box::new(TasksByName(rule)))
+        finding.explained(TasksByName)
     } else {
         finding
     }
@@ -129,53 +129,37 @@ pub(crate) fn check_merges(spot: &Spot<'_>, without: &[&str], report: &mut Repor
 }
 
 impl Rule for Variable {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::WrongType;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let found = site.node().map(describe).unwrap_or_default();
         let written = site.node().and_then(|node| node.text()).unwrap_or_default();
         let quoted = serde_json::Value::from(written).to_string();
-        let help = format!("write `{quoted}`");
-        let edits = site.node().and_then(edit::quote);
         Words::new(format!("expected a string for `{}`, found {found}", self.0))
             .note("the value of an environment variable is a string")
-            .fix(edits.map(|edits| Fix::safe(&help, edits)))
-            .help(help)
+            .remedy(format!("write `{quoted}`"), Fix::safe, site.node().and_then(edit::quote))
     }
 }
 
 impl Rule for ExitCode {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
+    const CODE: Code = Code::WrongType;
+    const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let ExitCode { written, number } = self;
         let title = format!("write `{number}`");
         let is_same = number.to_string() == written.trim();
         let fix = if is_same { Fix::safe } else { Fix::guess };
-        let edits = site.spot().and_then(|spot| spot.replaced(number.to_string()));
+        let edits = site.replaced(number.to_string());
         Words::new(format!("expected an integer for `exit_code`, found the string `{written}`"))
             .note(format!("it counts as {number}"))
-            .fix(edits.map(|edits| fix(title.clone(), edits)))
-            .help(title)
+            .remedy(title, fix, edits)
     }
 }
 
 impl Rule for Merged {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("expected a mapping for `<<`, found {}", self.found))
@@ -184,9 +168,7 @@ impl Rule for Merged {
 }
 
 impl Rule for UnderIndented {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let UnderIndented { name, fields } = self;
@@ -194,17 +176,13 @@ impl Rule for UnderIndented {
         let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
         let help = format!("indent {object} more than `{name}`");
         let edits = site.parent().and_then(edit::indent_entries);
-        Words::new(format!("{names} {verb} to `{name}`")).fix(edits.map(|edits| Fix::safe(&help, edits))).help(help)
+        Words::new(format!("{names} {verb} to `{name}`")).remedy(help, Fix::safe, edits)
     }
 }
 
-impl Rule for TasksByName {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words { fixes: Vec::new(), ..self.0.words(site) };
+impl Explanation for TasksByName {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let words = Words { fixes: Vec::new(), ..said };
         let Some((tasks, first)) = site.node().and_then(|tasks| Some((tasks, tasks.entries().next()?))) else {
             return words;
         };
@@ -213,30 +191,23 @@ impl Rule for TasksByName {
             return words.help("begin each task with `- `");
         }
         let help = format!("make each task a list item, as in `- id: {}`", first.key.key_text());
-        words.fix(edit::items_with_ids(tasks).map(|edits| Fix::guess(&help, edits))).help(help)
+        words.remedy(help, Fix::guess, edit::items_with_ids(tasks))
     }
 }
 
-impl Rule for NotAList {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words { fixes: Vec::new(), ..self.0.words(site) }.help("begin each task with `- id: …`")
+impl Explanation for NotAList {
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        Words { fixes: Vec::new(), ..said }.help("begin each task with `- id: …`")
     }
 }
 
 impl Rule for Wrapped {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let help = "remove `tasks:`, and indent the list less";
         let alone = site.root.entry(TASKS).filter(|_| site.root.entries().nth(1).is_none());
         Words::new("expected a list of tasks, found a mapping")
-            .fix(alone.and_then(edit::unwrap_list).map(|edits| Fix::safe(help, edits)))
-            .help(help)
+            .remedy(help, Fix::safe, alone.and_then(edit::unwrap_list))
     }
 }

@@ -4,6 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use crate::{
     document::{NodeRef, Pointer, Shape as NodeShape, Style},
+    edit,
     finding::{Finding, Rule, Scope, Site, Words},
     problem::{Code, Edit, Fix, Severity, Subject},
     shape::{Shape, Type},
@@ -100,9 +101,7 @@ fn glued(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shape) -> Op
 }
 
 impl Rule for Glued {
-    fn code(&self) -> Code {
-        Code::WrongType
-    }
+    const CODE: Code = Code::WrongType;
 
     fn severity(&self) -> Severity {
         if self.is_text { Severity::Warning } else { Code::WrongType.severity() }
@@ -119,7 +118,7 @@ impl Rule for Glued {
         let key = || site.parent()?.entry(&site.at.last()?).map(|entry| entry.key);
         let is_key = |node: &NodeRef<'_>| node.own_range().start == site.range.start;
         let node = site.node().filter(is_key).or_else(|| key().filter(is_key));
-        let edits = node.filter(|node| !node.resolved().is_through_alias()).and_then(|node| separated(node, &is_known));
+        let edits = node.and_then(|node| separated(node, &is_known));
         let fix = if self.is_text { Fix::guess } else { Fix::safe };
         Words::new(format!("{what} space after the colon"))
             .subject(Subject::GluedKey)
@@ -140,7 +139,8 @@ fn separated(node: NodeRef<'_>, is_known: &dyn Fn(&str) -> bool) -> Option<Vec<E
         let (key, rest) = key_of(words.trim_end()).filter(|(key, _)| is_known(key))?;
         let behind = line_start + line.len() - words.len() + key.len() + 1;
         let value = rest.trim_start_matches([NO_BREAK_SPACE, ' ']);
-        edits.push(Edit::new(behind - 1..behind + rest.len() - value.len(), ": "));
+        let blanks = &rest[..rest.len() - value.len()];
+        edits.extend(edit::replace_part(node, behind - 1..behind + blanks.len(), &format!(":{blanks}"), ": ")?);
         line_start += line.len();
     }
     Some(edits)

@@ -55,7 +55,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
     }
 }
 
-/// How many commands are cancelled.
+/// Number of commands that are cancelled.
 const COMMANDS: u64 = 1000;
 
 /// How many of them are under way at once.

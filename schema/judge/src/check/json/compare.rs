@@ -13,7 +13,7 @@ pub struct Difference {
     pub at: Pointer,
     /// What is expected there.
     pub expected: Value,
-    /// What was observed there; nothing where it is missing.
+    /// The observation there; nothing where it is missing.
     pub received: Option<Value>,
     /// Why they differ, where the values alone do not say it.
     pub note: Option<String>,

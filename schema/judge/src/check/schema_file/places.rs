@@ -3,7 +3,7 @@
 use crate::verdict::FilePlace;
 use speclens_yaml::{Document, Pointer, ScalarRules};
 
-/// How many references are followed from one rule: they may lead in circles.
+/// Number of references that are followed from one rule: they may lead in circles.
 const MAX_REFERENCES: usize = 100;
 
 /// The places of a schema file.

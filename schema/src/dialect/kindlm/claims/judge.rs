@@ -25,7 +25,7 @@ pub(crate) struct JudgeClaim {
     pub expect: JudgeExpect,
     /// The model that judges. `None`: the file names none.
     pub peer: Option<Peer>,
-    /// How many times it is asked: three, where the flag `betaJudge` is set.
+    /// Number of times that it is asked: three, where the flag `betaJudge` is set.
     pub times: u32,
 }
 

@@ -2,7 +2,8 @@
 //! beyond their scale.
 
 use crate::{
-    dialect::clawspec::scale::Scale,
+    dialect::clawspec::{routing::Routing, scale::Scale, type_fields::number_of},
+    edit,
     finding::{Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
     shape::scalar,
@@ -42,6 +43,16 @@ enum Impossible {
     Variable(String),
     /// A threshold above the scale.
     AboveScale(Scale),
+    /// More passes than runs.
+    MorePasses,
+    /// A path with a wildcard of a file that must be there.
+    File(String),
+    /// A path with a wildcard of a file with the state of the routing.
+    StatePath(String),
+    /// An empty text among words that must not occur.
+    NoWord,
+    /// A minimum above the maximum.
+    MinAboveMax,
 }
 
 /// A path that leads nowhere.
@@ -68,7 +79,34 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, report: &mu
         "state_file" => check_state(assertion, report),
         "artifact_contains" => check_contains(assertion, report),
         "env_present" => check_names(assertion, report),
+        "file_present" => {
+            if let Some(path) = assertion.get("path")
+                && let Some(text) = path.text().filter(|text| text.contains(WILDCARDS))
+            {
+                report.push(path.finding(Impossible::File(text.to_owned())));
+            }
+        }
+        "artifact_absent_words" => {
+            let words = assertion.get("words").map(|list| list.items()).unwrap_or_default();
+            let empty = words.iter().filter(|word| word.text() == Some(""));
+            report.extend(empty.map(|word| word.finding(Impossible::NoWord)));
+        }
+        "llm_call_count" => {
+            if let (Some(least), Some(most)) = (number_of(assertion, "min"), number_of(assertion, "max"))
+                && least > most
+            {
+                report.extend(assertion.get("min").map(|min| min.finding(Impossible::MinAboveMax)));
+            }
+        }
+        "delegation_path" => {
+            for path in Routing::of(assertion).map(|routing| routing.state_paths()).unwrap_or_default() {
+                if let Some(text) = path.text().filter(|text| text.contains(WILDCARDS)) {
+                    report.push(path.finding(Impossible::StatePath(text.to_owned())));
+                }
+            }
+        }
         "llm_judge" | "agent_identity_consistent" => {
+            check_consistency(assertion, report);
             if let Some((threshold, least, scale)) = Scale::of_threshold(assertion, name)
                 && least > scale.high
             {
@@ -76,6 +114,19 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, report: &mu
             }
         }
         _ => {}
+    }
+}
+
+/// Signs that stand for others in a pattern of paths.
+const WILDCARDS: [char; 3] = ['*', '?', '['];
+
+/// Of the runs that are asked for, so many have to pass.
+fn check_consistency(assertion: &Spot<'_>, report: &mut Report) {
+    let Some(consistency) = assertion.get("consistency").filter(Spot::is_mapping) else { return };
+    let count = |key: &str| consistency.get(key).and_then(|it| it.number()).unwrap_or(1.0);
+    if count("min_passes") > count("runs") {
+        let place = consistency.get("min_passes").unwrap_or_else(|| consistency.clone());
+        report.push(place.finding(Impossible::MorePasses).unless_wrong(consistency.at.key("runs")));
     }
 }
 
@@ -270,9 +321,7 @@ impl NoPath {
 }
 
 impl Rule for Impossible {
-    fn code(&self) -> Code {
-        Code::Contradiction
-    }
+    const CODE: Code = Code::Contradiction;
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
@@ -325,14 +374,39 @@ impl Rule for Impossible {
             }
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which looks for keys";
-                let sections = site.at.parent().and_then(|at| Spot::root(site.root).at(&at)).filter(|_| *are_all);
+                let sections = site.holder().filter(|_| *are_all);
                 let edits = sections.and_then(|sections| sections.renamed("fields"));
                 Words::new(format!("`{name}` is never found, because a line of a `.{ending}` file does not have a dotted name"))
-                    .help(help)
-                    .fix(edits.map(|edits| Fix::guess(help, edits)))
+                    .remedy(help, Fix::guess, edits)
             }
             Impossible::Variable(name) => {
                 Words::new(format!("`{name}` is not a valid variable name")).help("write the name alone")
+            }
+            Impossible::MorePasses => Words::new("`min_passes` is greater than `runs`, so this assertion always fails")
+                .help("lower `min_passes`, or raise `runs`"),
+            Impossible::File(path) => {
+                let kind = site.holder().and_then(|assertion| assertion.get("type"));
+                let edits = kind.and_then(|kind| kind.replaced("artifact_exists"));
+                Words::new(format!("no file is named `{path}`, so this assertion always fails"))
+                    .note("`file_present` takes its path literally, wildcards too")
+                    .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
+            }
+            Impossible::StatePath(path) => {
+                Words::new(format!("no file is named `{path}`: wildcards are not expanded here")).help("name one file")
+            }
+            Impossible::NoWord => {
+                Words::new("every file contains the empty string, so this assertion always fails").help("remove it")
+            }
+            Impossible::MinAboveMax => {
+                let bound = |key: &str| site.parent().and_then(|assertion| assertion.get(key));
+                let (Some(min), Some(max)) = (bound("min"), bound("max")) else {
+                    return Words::new("`min` is greater than `max`");
+                };
+                let words = Words::new(match (edit::words(min), edit::words(max)) {
+                    (Some(min), Some(max)) => format!("`min` ({min}) is greater than `max` ({max})"),
+                    (_, _) => "`min` is greater than `max`".to_owned(),
+                });
+                words.fix(edit::swap(min, max).map(|edits| Fix::guess("swap the two", edits)))
             }
             Impossible::AboveScale(Scale { low, high }) => Words::new(format!(
                 "no score reaches this threshold: the rubric has a scale from {low} to {high}"

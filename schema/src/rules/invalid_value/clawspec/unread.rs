@@ -89,9 +89,7 @@ pub(crate) fn is_moment(text: &str) -> bool {
 }
 
 impl Rule for Unread {
-    fn code(&self) -> Code {
-        Code::InvalidValue
-    }
+    const CODE: Code = Code::InvalidValue;
 
     fn words(&self, site: &Site<'_>) -> Words {
         let (message, help, fix) = match self {

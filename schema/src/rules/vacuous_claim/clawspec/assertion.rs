@@ -3,7 +3,7 @@
 use crate::{
     dialect::{
         ScalarRules,
-        clawspec::{paths, scale::Scale},
+        clawspec::{paths, scale::Scale, type_fields::number_of},
     },
     document::{Document, Pointer},
     files::Files,
@@ -19,6 +19,14 @@ use crate::{
 enum AlwaysPasses {
     /// A tool with a wildcard in its name.
     Tool(String),
+    /// A file with a wildcard in its path.
+    File(String),
+    /// A list that is empty, under this key.
+    Empty(&'static str),
+    /// A count of at least 0.
+    AnyCount,
+    /// A score of at least 0.
+    AnyScore,
     /// Nothing in the log of the run, before it.
     InEmptyLog(String),
     /// A status without a value.
@@ -41,8 +49,24 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, files: &dyn
     if is_before && matches!(name, "tool_not_called" | "tool_not_permitted" | "token_budget") && is_of_run(assertion) {
         report.push(kind.finding(AlwaysPasses::InEmptyLog(name.to_owned())));
     }
+    check_lists(assertion, name, report);
     match name {
         "tool_not_called" | "tool_not_invoked" => check_tools(assertion, report),
+        "file_absent" => {
+            if let Some(path) = assertion.get("path")
+                && let Some(text) = path.text().filter(|text| text.contains(['*', '?', '[']))
+            {
+                report.push(path.finding(AlwaysPasses::File(text.to_owned())));
+            }
+        }
+        "llm_call_count" => {
+            if let Some(min) = assertion.get("min")
+                && number_of(assertion, "min") == Some(0.0)
+                && number_of(assertion, "max").is_none()
+            {
+                report.push(min.finding(AlwaysPasses::AnyCount));
+            }
+        }
         "state_file" => {
             if let Some(status) = assertion.get("expected_status").filter(|status| status.node.is_null()) {
                 report.push(status.head_finding(AlwaysPasses::NoStatus).unless_wrong(status.at.clone()));
@@ -56,9 +80,33 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, files: &dyn
             {
                 report.push(golden.finding(AlwaysPasses::SameFile));
             }
+            if let Some(least) = assertion.get("rouge_threshold")
+                && number_of(assertion, "rouge_threshold") == Some(0.0)
+            {
+                report.push(least.finding(AlwaysPasses::AnyScore));
+            }
         }
         "llm_judge" | "agent_identity_consistent" => check_threshold(assertion, name, report),
         _ => {}
+    }
+}
+
+/// Lists without items.
+fn check_lists(assertion: &Spot<'_>, name: &str, report: &mut Report) {
+    let keys: &[&'static str] = match name {
+        "env_present" => &["vars"],
+        "artifact_contains" => &["sections", "fields"],
+        "artifact_absent_words" => &["words"],
+        // In this mode an empty list means that no tool may be called.
+        "tool_sequence" if assertion.get("mode").is_some_and(|mode| mode.text() == Some("strict")) => &[],
+        "tool_sequence" | "delegation_path" => &["expected"],
+        "state_file" => &["expected_fields"],
+        _ => &[],
+    };
+    for (key, list) in keys.iter().filter_map(|key| Some((*key, assertion.get(key)?))) {
+        if list.is_empty() {
+            report.push(list.finding(AlwaysPasses::Empty(key)).unless_wrong(list.at.clone()));
+        }
     }
 }
 
@@ -100,7 +148,7 @@ fn check_source(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
 /// A threshold that every score passes.
 fn check_threshold(assertion: &Spot<'_>, name: &str, report: &mut Report) {
     let Some(threshold) = assertion.get("pass_threshold") else { return };
-    if name == "agent_identity_consistent" && threshold.number().is_some_and(|least| least <= 0.0) {
+    if threshold.number().is_some_and(|least| least <= 0.0) {
         report.push(threshold.finding(AlwaysPasses::NoThreshold));
     }
     if let Some((threshold, least, scale)) = Scale::of_threshold(assertion, name)
@@ -111,9 +159,7 @@ fn check_threshold(assertion: &Spot<'_>, name: &str, report: &mut Report) {
 }
 
 impl Rule for AlwaysPasses {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn is_about_absence(&self) -> bool {
         true
@@ -126,6 +172,21 @@ impl Rule for AlwaysPasses {
                     .note("wildcards are not expanded")
                     .help("name each tool in full")
             }
+            AlwaysPasses::File(path) => Words::new(format!("no file is named `{path}`, so this assertion always passes"))
+                .note("`file_absent` takes its path literally, wildcards too")
+                .help("name one file, without wildcards"),
+            AlwaysPasses::Empty(key) => {
+                Words::new(format!("`{key}` is empty, so nothing is checked")).help(match *key {
+                    "vars" => "list the environment variables that must be set",
+                    "sections" => "list the headings that the file must have",
+                    "fields" => "list the keys that the file must have",
+                    "words" => "list the words that the file must not have",
+                    "expected_fields" => "list the keys and the values that the file must have",
+                    _ => "list the names that are expected, in their order",
+                })
+            }
+            AlwaysPasses::AnyCount => Words::new("a count is never below 0, so this assertion always passes"),
+            AlwaysPasses::AnyScore => Words::new("a score is never below 0, so this assertion always passes"),
             AlwaysPasses::InEmptyLog(name) => Words::new(format!("`{name}` always passes in `given`"))
                 .note("before the run its log is empty")
                 .help("move it to `then`"),

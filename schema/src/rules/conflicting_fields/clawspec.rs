@@ -1,0 +1,36 @@
+//! Keys of an assertion of ClawSpec of which one is ignored.
+
+use crate::{
+    finding::{Explanation, Finding, Site, Words},
+    problem::Code,
+    validate::Context,
+};
+
+/// Both keys of `model_used`.
+#[derive(Debug)]
+struct TwoModels {
+    /// The one that is ignored.
+    ignored: String,
+}
+
+/// Says of keys that exclude each other which of them is ignored.
+pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    if finding.code() != Code::ConflictingFields {
+        return finding;
+    }
+    let Some(at) = finding.at().parent() else { return finding };
+    let is_model = context.variant(&at).and_then(|variant| variant.tag).is_some_and(|(_, kind)| kind == "model_used");
+    let text = |key: &str| context.node.find(&at).filter(|_| is_model)?.get(key)?.as_str();
+    match text("expected").and(text("not_expected")).map(str::to_owned) {
+        Some(ignored) => finding.explained(TwoModels { ignored }),
+        None => finding,
+    }
+}
+
+impl Explanation for TwoModels {
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        let message = "`model_used` takes exactly one of `expected` and `not_expected`".to_owned();
+        Words { message, note: Some(format!("ClawSpec ignores `{}`", self.ignored)), ..said }
+            .help("write two assertions")
+    }
+}

@@ -1,0 +1,161 @@
+//! Keys that assertions of ClawSpec lack.
+
+use crate::{
+    dialect::clawspec::{
+        assertion_lists::{artifact_paths, comment},
+        lower::settings,
+        type_fields::{log_members, type_of},
+    },
+    document::Pointer,
+    files::Files,
+    finding::{Explanation, Finding, Report, Rule, Site, Words},
+    problem::{Code, Fix, Severity},
+    shape::scalar,
+    spot::Spot,
+    validate::Context,
+    words::{all_of, listed},
+};
+
+/// Maximum number of files that are offered to a judge.
+const MAX_OFFERED: usize = 8;
+
+/// The log, or the run in it, that an assertion looks for.
+#[derive(Debug)]
+struct Log {
+    kind: &'static str,
+    keys: Vec<&'static str>,
+    /// The log that the settings name.
+    path: String,
+}
+
+/// All of the keys of which an assertion needs one.
+#[derive(Debug)]
+struct AnyOf {
+    kind: &'static str,
+    keys: &'static [&'static str],
+}
+
+/// The place of a list in its file.
+#[derive(Debug)]
+struct PlaceInSource;
+
+/// The file that a judge scores.
+#[derive(Debug)]
+struct FileToScore;
+
+/// Both models of which an assertion names one.
+#[derive(Debug)]
+struct Model;
+
+/// Says of a key that an assertion lacks what is known of it.
+pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    let form = |at: &Pointer| context.variant(at).and_then(|variant| variant.tag).map(|(_, kind)| kind);
+    let at = finding.at();
+    if form(at) == Some("model_used") {
+        return finding.explained(Model);
+    }
+    let is_path = at.last().is_some_and(|key| key == "path");
+    match at.parent().filter(|parent| is_path && form(parent) == Some("llm_judge")) {
+        Some(_) => finding.explained(FileToScore),
+        None => finding,
+    }
+}
+
+/// The keys of which an assertion of a type needs one.
+pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
+    Some(match kind {
+        "token_budget" => &["max_total_tokens", "max_input_tokens", "max_output_tokens"],
+        "llm_call_count" => &["min", "max"],
+        "trace_token_budget" => &["max_input_tokens", "max_output_tokens"],
+        "artifact_contains" => &["sections", "fields"],
+        "artifact_absent_words" => &["words", "source"],
+        _ => return None,
+    })
+}
+
+/// Looks at an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+    let Some((_, info)) = type_of(assertion) else { return };
+    let (kind, lacks) = (info.name, |key: &&'static str| assertion.get(key).is_none());
+    if let Some(keys) = one_of(kind).filter(|keys| keys.iter().all(lacks)) {
+        report.push(assertion.head_finding(AnyOf { kind, keys }));
+    }
+    match kind {
+        // With `tool` it was meant as another type.
+        "tool_not_permitted" if assertion.get("tool").is_some() => {}
+        "tool_was_called" | "tool_not_called" | "delegation_occurred" | "token_budget" | "tool_not_permitted" => {
+            let keys: Vec<&'static str> = ["log_path", "run_id"].into_iter().filter(lacks).collect();
+            if let Some(first) = keys.first() {
+                let at = assertion.at.key(first);
+                let path = settings(files).log_path();
+                report.push(Finding::new(Log { kind, keys, path }, at, assertion.head()));
+            }
+        }
+        "artifact_absent_words" if assertion.get("words").is_none() && assertion.get("key").is_none() => {
+            if let Some(source) = assertion.get("source") {
+                report.push(Finding::new(PlaceInSource, assertion.at.key("key"), source.head()));
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Rule for Log {
+    const CODE: Code = Code::MissingField;
+    const SEVERITY: Severity = Severity::Warning;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let names = all_of(self.keys.iter().copied());
+        let members = log_members(&self.path, "{{run_id}}").into_iter().filter(|(key, _)| self.keys.contains(key));
+        let members: Vec<(&str, String)> = members.collect();
+        let edits = site.holder().and_then(|assertion| assertion.with_behind("type", &members));
+        Words::new(format!("`{}` is missing {names}", self.kind))
+            .note("ClawSpec aborts the scenario with an error")
+            // Where the log is, only the author knows.
+            .remedy(format!("add {names}"), Fix::guess, edits)
+    }
+}
+
+impl Rule for AnyOf {
+    const CODE: Code = Code::MissingField;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
+            .note("without one of them it checks nothing")
+    }
+}
+
+impl Rule for PlaceInSource {
+    const CODE: Code = Code::MissingField;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("`source` is missing `key`, the place of the list in the file")
+    }
+}
+
+impl Explanation for FileToScore {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let paths = artifact_paths(site);
+        let help = match paths.as_slice() {
+            [] => "have the target write a file, and name it as `path`".to_owned(),
+            [only] => format!("score `{only}`"),
+            paths => format!("score one of the files of this scenario, {}", listed(paths.iter().map(String::as_str))),
+        };
+        let assertion = site.holder();
+        let fixes = paths.iter().take(MAX_OFFERED).enumerate().filter_map(|(index, path)| {
+            let edits = assertion.as_ref()?.with_behind("type", &[("path", scalar(path))])?;
+            let fix = if index == 0 { Fix::guess } else { Fix::suggestion };
+            Some(fix(format!("score `{path}`"), edits))
+        });
+        let fixes = fixes.chain(site.at.parent().and_then(|assertion| comment(site, &assertion))).collect();
+        let message = "`llm_judge` is missing `path`, the file to score".to_owned();
+        Words { message, fixes, ..said }.help(help)
+    }
+}
+
+impl Explanation for Model {
+    fn words(&self, said: Words, _: &Site<'_>) -> Words {
+        let message = "`model_used` is missing `expected` or `not_expected`".to_owned();
+        Words { message, ..said }
+    }
+}

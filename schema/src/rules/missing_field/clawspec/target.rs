@@ -1,0 +1,111 @@
+//! What a contract lacks about its target, where the place of the contract says it.
+
+use crate::{
+    dialect::clawspec::{kinds::ContractFile, paths::is_placed},
+    document::{NodeRef, Pointer},
+    edit,
+    files::{FileKind, Files},
+    finding::{Explanation, Finding, Site, Words},
+    json_schema::SpecFile,
+    kind::target_of,
+    problem::{Code, Fix, Problem},
+    rules::missing_field::insertion,
+    shape::{Shape, scalar},
+    spot::Spot,
+    validate::{Context, insert_known},
+};
+
+/// Something about the target that is missing, with what is known of it.
+#[derive(Debug)]
+enum Known {
+    /// All of it.
+    Target { kind: &'static str, path: String, trigger: String },
+    /// What starts it.
+    Trigger(String),
+    /// A key of this mapping, by its value.
+    Value { shape: Shape, key: &'static str, value: String },
+}
+
+/// Says of a key that is missing what its value is.
+pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
+    match Known::of(context, finding.at()) {
+        Some(known) => finding.explained(known),
+        None => finding,
+    }
+}
+
+impl Known {
+    fn of(context: &Context<'_>, at: &Pointer) -> Option<Known> {
+        if !context.base.is_root() {
+            return None;
+        }
+        let (root, files) = (Spot::root(context.node), context.files);
+        let here = target_of(files.place()).filter(|_| is_placed(files));
+        let text = |keys: &[&str]| Some(root.find(keys)?.text()?.to_owned()).filter(|text| !text.is_empty());
+        let known = |key: &'static str, value: String| {
+            Some(Known::Value { shape: context.shape(&at.parent()?)?, key, value })
+        };
+        match (ContractFile::of(context.file), at.to_string().as_str()) {
+            (ContractFile::Scenarios, "/target") => {
+                let path = here.filter(|_| !root.is_empty())?;
+                let kind = kind_of(path, files);
+                let trigger = text(&["meta", "trigger"]).unwrap_or_else(|| trigger(path, kind == "agent"));
+                Some(Known::Target { kind, path: path.to_owned(), trigger })
+            }
+            (ContractFile::Scenarios, "/target/path") => known("path", scalar(here?)),
+            (ContractFile::Scenarios, "/target/type") => known("type", kind_of(here?, files).to_owned()),
+            (ContractFile::Scenarios, "/target/trigger") => {
+                let is_agent = text(&["target", "type"]).as_deref() == Some("agent");
+                Some(Known::Trigger(trigger(&text(&["target", "path"])?, is_agent)))
+            }
+            (ContractFile::Pipeline, "/pipeline/skill_path") => known("skill_path", scalar(here?)),
+            (_, _) => None,
+        }
+    }
+}
+
+/// What starts a target, as nearly everyone calls it: its directory.
+fn trigger(path: &str, is_agent: bool) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    if is_agent { name.to_owned() } else { format!("/{name}") }
+}
+
+/// What is in a directory.
+fn kind_of(path: &str, files: &dyn Files) -> &'static str {
+    let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
+    let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
+    if is_agent { "agent" } else { "skill" }
+}
+
+/// Writes what starts the target of a contract into the fixes of scenarios that lack what they invoke.
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
+    let trigger = Spot::root(root).find(&["target", "trigger"]);
+    let Some(trigger) = trigger.as_ref().and_then(Spot::text).filter(|text| !text.is_empty()) else { return };
+    for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
+        if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
+            insert_known(root, SpecFile::CLAWSPEC_SCENARIOS, problem, &[("invoke", scalar(trigger))]);
+        }
+    }
+}
+
+impl Explanation for Known {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let fix = match self {
+            Known::Target { kind, path, trigger } => {
+                let (path, trigger) = (scalar(path), scalar(trigger));
+                let text = format!("target:\n  type: {kind}\n  path: {path}\n  trigger: {trigger}");
+                let edits = edit::entry_at_front(site.root, &text);
+                edits.map(|edits| Fix::guess("add the `target` whose directory holds this file", edits))
+            }
+            Known::Trigger(trigger) => {
+                let edits = site.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));
+                edits.map(|edits| Fix::guess(format!("add `trigger: {trigger}`"), edits))
+            }
+            Known::Value { shape, key, value } => {
+                site.parent().and_then(|mapping| insertion(mapping, shape, key, &[(*key, value.clone())]))
+            }
+        };
+        let words = said;
+        Words { fixes: fix.map_or(words.fixes, |fix| vec![fix]), ..words }
+    }
+}

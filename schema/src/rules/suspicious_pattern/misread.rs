@@ -1,0 +1,184 @@
+//! Characters that a regular expression reads as signs, where the author most likely means them literally. The rule is the
+//! same for the patterns of all formats.
+
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
+
+use crate::{
+    document::Style,
+    finding::{Finding, Report, Rule, Site, Words},
+    problem::{Code, Fix, Severity},
+    spot::Spot,
+};
+
+/// How the patterns of a format ignore case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// They always do.
+    Ignored,
+    /// They do after `(?i)`.
+    IgnoredByFlag,
+    /// They never do.
+    Significant,
+}
+
+/// A pattern that means something else than it seems to.
+#[derive(Debug)]
+struct Misread {
+    trap: Trap,
+    case: Case,
+}
+
+/// What is taken for something else.
+#[derive(Debug, PartialEq, Eq)]
+enum Trap {
+    /// A word in square brackets: `[ERROR]`.
+    Class(String),
+    /// Slashes around the pattern: `/error/i`.
+    Slashes,
+    /// A sum of money: `$5`.
+    Dollar,
+    /// A word in round brackets: `cost (usd)`.
+    Group(String),
+    /// The name of a file: `report.md`.
+    FileName(String),
+    /// A question: `done?`.
+    Question(String),
+}
+
+/// Looks at a valid pattern.
+pub(crate) fn check_pattern(spot: &Spot<'_>, pattern: &str, case: Case, report: &mut Report) {
+    let Some((trap, at)) = Trap::of(pattern) else { return };
+    let range = match &trap {
+        Trap::Slashes | Trap::Dollar => spot.range(),
+        Trap::Class(_) | Trap::Group(_) | Trap::FileName(_) | Trap::Question(_) => {
+            let part = &pattern[at.clone()];
+            spot.part(part, pattern[..at.start].matches(part).count())
+        }
+    };
+    report.push(Finding::new(Misread { trap, case }, spot.at.clone(), range));
+}
+
+impl Trap {
+    /// Returns what is taken for something else, with its bytes in the pattern.
+    fn of(pattern: &str) -> Option<(Trap, Range<usize>)> {
+        let whole = 0..pattern.len();
+        let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
+        if let Some((class, _)) = pattern.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+            && word(class)
+        {
+            return Some((Trap::Class(class.to_owned()), 0..class.len() + 2));
+        }
+        if pattern.len() > 2 && pattern.starts_with('/') && pattern.trim_end_matches(['i', 'g', 'm']).ends_with('/') {
+            return Some((Trap::Slashes, whole));
+        }
+        if pattern.split('$').skip(1).any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
+            return Some((Trap::Dollar, whole));
+        }
+        if let Some(range) = literal_brackets(pattern) {
+            return Some((Trap::Group(pattern[range.start + 1..range.end - 1].to_owned()), range));
+        }
+        if let Some(range) = file_name(pattern) {
+            return Some((Trap::FileName(pattern[range.clone()].to_owned()), range));
+        }
+        let words = pattern.strip_suffix('?').filter(|words| {
+            words.contains(char::is_alphabetic) && words.chars().all(|letter| letter.is_alphanumeric() || letter == ' ')
+        })?;
+        let last = words.rfind(' ').map_or(0, |blank| blank + 1);
+        Some((Trap::Question(words[last..].to_owned()), last..pattern.len()))
+    }
+
+    /// Returns the part that is to be escaped, and how; `None` if the whole has to be written in another way.
+    fn meant(&self) -> Option<(String, String)> {
+        match self {
+            Trap::Class(class) => Some((format!("[{class}]"), format!("\\[{class}\\]"))),
+            Trap::Group(group) => Some((format!("({group})"), format!("\\({group}\\)"))),
+            Trap::FileName(name) => Some((name.clone(), name.replace('.', "\\."))),
+            Trap::Question(word) => Some((format!("{word}?"), format!("{word}\\?"))),
+            Trap::Slashes | Trap::Dollar => None,
+        }
+    }
+}
+
+/// Returns the bytes of a word in round brackets in a pattern that has no other sign.
+fn literal_brackets(pattern: &str) -> Option<Range<usize>> {
+    let open = pattern.find('(')?;
+    let close = open + pattern[open..].find(')')?;
+    let plain = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    let (before, group, behind) = (&pattern[..open], &pattern[open + 1..close], &pattern[close + 1..]);
+    (before.ends_with(' ') && !group.is_empty() && plain(before) && plain(group) && plain(behind))
+        .then_some(open..close + 1)
+}
+
+/// Returns the bytes of the name of a file whose point is not escaped.
+fn file_name(pattern: &str) -> Option<Range<usize>> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| {
+        const ENDINGS: &str = "json|ya?ml|txt|md|py|jsx?|tsx?|mjs|sh|toml|csv|tsv|xml|html|css|rs|go|cpp|hpp|java|rb|php|lock|log|conf|cfg|ini|env|sql|tar|gz|tgz|zip|png|jpe?g|svg|pdf";
+        Regex::new(&format!(r"(?<name>[A-Za-z0-9_-]+\.(?:{ENDINGS}))(?:$|[^A-Za-z0-9_*+?{{.-])"))
+            .expect("the pattern is fixed and tested")
+    });
+    Some(NAME.captures(pattern)?.name("name")?.range())
+}
+
+impl Rule for Misread {
+    const CODE: Code = Code::SuspiciousPattern;
+
+    fn severity(&self) -> Severity {
+        match self.trap {
+            Trap::FileName(_) => Severity::Hint,
+            Trap::Class(_) | Trap::Slashes | Trap::Dollar | Trap::Group(_) | Trap::Question(_) => Severity::Warning,
+        }
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let words = match &self.trap {
+            Trap::Class(class) => Words::new(format!("`[{class}]` matches only one of these characters")),
+            Trap::Slashes => {
+                let help = match self.case {
+                    Case::Ignored => "remove the slashes; the pattern ignores case anyway",
+                    Case::IgnoredByFlag => "remove the slashes; to ignore case, write `(?i)` before the expression",
+                    Case::Significant => "remove the slashes",
+                };
+                Words::new("the slashes are part of the pattern").help(help)
+            }
+            Trap::Dollar => Words::new("`$` matches the end of the text, so nothing can follow it")
+                .help("escape it, `\\$`"),
+            Trap::Group(group) => {
+                Words::new(format!("`({group})` is a group, which does not match the parentheses"))
+            }
+            Trap::FileName(name) => Words::new(format!("the `.` in `{name}` matches any character")),
+            Trap::Question(_) => Words::new("`?` makes the character before it optional"),
+        };
+        let Some((part, meant)) = self.trap.meant() else { return words };
+        let help = format!("escape it, `{meant}`");
+        let fix = site.spot().filter(|_| site.range.len() == part.len()).and_then(|spot| {
+            let is_double_quoted = spot.node.style() == Some(Style::DoubleQuoted);
+            let written = if is_double_quoted { meant.replace('\\', "\\\\") } else { meant };
+            Some(Fix::guess(help.clone(), spot.with_part(&site.range, &part, written)?))
+        });
+        words.help(help).fix(fix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trap;
+
+    #[test]
+    fn pattern_with_a_purpose_is_no_trap() {
+        for pattern in
+            ["[a-z]+", "[A]", "/", "/tmp", "a$", "(a|b)", "x(y)", r"report\.md", "v1.2", "report.md?", "colou?r", "a b"]
+        {
+            assert_eq!(Trap::of(pattern), None, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_a_trap_are_those_of_what_is_meant() {
+        for pattern in ["[ERROR] x", "a (usd)", "cat a.txt, report.md", "is it done?"] {
+            let (trap, at) = Trap::of(pattern).unwrap();
+            assert_eq!(trap.meant().unwrap().0, pattern[at]);
+        }
+    }
+}

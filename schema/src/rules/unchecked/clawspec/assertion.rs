@@ -1,0 +1,91 @@
+//! Keys of assertions of ClawSpec that seem to check something.
+
+use crate::{
+    dialect::clawspec::{
+        routing::Routing,
+        type_fields::type_of,
+        waiting::WAITING,
+    },
+    finding::{Report, Rule, Scope, Site, Words},
+    problem::{Code, Fix},
+    spot::Spot,
+};
+
+/// Something in an assertion that is not checked.
+#[derive(Debug)]
+enum Unchecked {
+    /// A file beside `state_path`.
+    BesideState,
+    /// A list of words in a file, beside words that are written out.
+    BesideWords,
+    /// A time, where an assertion of this type does not ask for one.
+    Time(&'static str),
+    /// A time without a value.
+    NoTime,
+    /// A decision that names no agent.
+    NoAgent,
+}
+
+/// Looks at an assertion.
+pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
+    let Some((_, info)) = type_of(assertion) else { return };
+    let both = |one: &str, other: &str| Some((assertion.get(one)?, assertion.get(other)?));
+    match info.name {
+        "state_file" => {
+            if let Some((path, state)) = both("path", "state_path") {
+                let finding = [&path, &state].into_iter().fold(path.head_finding(Unchecked::BesideState), |it, spot| {
+                    it.instead_of(Scope::CodeAt(Code::ConflictingFields, spot.at.clone()))
+                });
+                report.push(finding);
+            }
+        }
+        "artifact_absent_words" => {
+            if let Some((_, source)) = both("words", "source") {
+                report.push(source.head_finding(Unchecked::BesideWords));
+            }
+        }
+        _ => {}
+    }
+    if let Some(time) = assertion.get("updated_after") {
+        if !info.waits {
+            report.push(time.head_finding(Unchecked::Time(info.name)));
+        } else if time.node.is_null() {
+            report.push(time.head_finding(Unchecked::NoTime).instead_of(Scope::At(time.at.clone())));
+        }
+    }
+    for decision in Routing::of(assertion).map(|routing| routing.decisions()).unwrap_or_default() {
+        let is_filled = |spot: &Spot<'_>| spot.text().is_some_and(|text| !text.is_empty());
+        let names_agent = || ["selected_agent", "agent"].iter().any(|key| decision.get(key).as_ref().is_some_and(is_filled));
+        if !is_filled(&decision) && !names_agent() {
+            report.push(decision.finding(Unchecked::NoAgent).unless_wrong(decision.at.clone()));
+        }
+    }
+}
+
+impl Rule for Unchecked {
+    const CODE: Code = Code::Unchecked;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let assertion = site.holder();
+        let without = |key: &str| assertion.as_ref().and_then(|it| it.without(&it.get(key)?));
+        match self {
+            Unchecked::BesideState => Words::new("the file in `path` is not checked beside `state_path`")
+                .help("keep one of the two")
+                .fix(without("path").map(|edits| Fix::suggestion("remove `path`", edits))),
+            Unchecked::BesideWords => {
+                let has_key = assertion.as_ref().is_some_and(|it| it.get("key").is_some());
+                let edits = without("source").filter(|_| !has_key);
+                Words::new("the words in `source` are not checked beside `words`")
+                    .help("keep one of the two")
+                    .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
+            }
+            Unchecked::Time(kind) => Words::new(format!("`{kind}` does not check `updated_after`"))
+                .note(WAITING)
+                .remedy("remove `updated_after`", Fix::suggestion, without("updated_after")),
+            Unchecked::NoTime => Words::new("`updated_after` has no value: a file of any time counts")
+                .help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"),
+            Unchecked::NoAgent => Words::new("this decision names no agent, and is skipped")
+                .help("write the name of an agent, or `agent: NAME`"),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Keys that an assertion of ClawSpec does not have, where it is known what their authors mean.
+
+use crate::{
+    dialect::clawspec::{config::Config, type_fields::log_members},
+    document::{NodeRef, Pointer},
+    edit,
+    finding::{Explanation, Finding, Scope, Site, Words},
+    problem::{Code, Edit, Fix, Severity},
+    rules::{
+        missing_field::clawspec::assertion::one_of,
+        unknown_type::{literal, opposite_type},
+    },
+    spot::Spot,
+    validate::Context,
+    words::all_of,
+};
+
+/// What happens because of such a key.
+const IGNORED: &str = "ClawSpec ignores keys that an assertion does not have";
+
+/// A key that assertions of a type do not have.
+#[derive(Debug)]
+struct InAssertion {
+    kind: &'static str,
+    meant: Meant,
+}
+
+/// What its author means.
+#[derive(Debug)]
+enum Meant {
+    /// The opposite of what the assertion checks.
+    Opposite,
+    /// A threshold that is not on the scale of a judge.
+    NoScore,
+    /// A tool that must not be called, where tools are listed that may be.
+    ForbiddenTool,
+    /// The same beside the list.
+    ToolBesideList,
+    /// Who delegated.
+    Caller,
+    /// A variable, under this key.
+    Variable(String),
+    /// A path of the gateway without its address, and whether it is asked with another method than GET.
+    Route { is_get: bool },
+    /// That there is no file.
+    NoFile,
+    /// A text in a file, under this key.
+    Text(&'static str),
+    /// A part of the files that are compared, and the files that are missing.
+    Section { missing: Vec<&'static str> },
+}
+
+/// A key beside which all of the keys are missing of which the assertion needs one.
+#[derive(Debug)]
+struct InPlaceOfAny;
+
+/// Says of a key of a mapping with this type what is known of it.
+pub(super) fn explain(context: &Context<'_>, finding: Finding, parent: &Pointer, key: &str) -> Finding {
+    let form = context.mapping(parent).variant;
+    let (Some(assertion), Some(("type", kind))) = (context.node.find(parent), form) else { return finding };
+    let finding = match Meant::of(assertion, kind, key) {
+        Some(meant) => {
+            let better = meant.says_better(parent);
+            let finding = finding.explained(InAssertion { kind, meant });
+            better.into_iter().fold(finding, Finding::instead_of)
+        }
+        None => finding,
+    };
+    match one_of(kind).filter(|keys| keys.iter().all(|key| assertion.get(key).is_none())) {
+        // That it lacks one of them is the same mistake.
+        Some(_) => finding
+            .explained(InPlaceOfAny)
+            .instead_of(Scope::CodeAt(Code::MissingField, parent.clone())),
+        None => finding,
+    }
+}
+
+impl Meant {
+    fn of(assertion: NodeRef<'_>, kind: &str, key: &str) -> Option<Meant> {
+        let has = |key: &str| assertion.get(key).is_some();
+        let spot = Spot::root(assertion).get(key)?;
+        let first_of = |keys: &[&'static str], fits: &dyn Fn(NodeRef<'_>) -> bool| {
+            keys.iter().copied().find(|key| assertion.get(key).is_some_and(fits)).filter(|first| *first == key)
+        };
+        let contains_nothing = || !has("sections") && !has("fields");
+        match (kind, key) {
+            (_, "not" | "negate" | "negated" | "invert" | "inverted") => Some(Meant::Opposite),
+            (_, "expected") if spot.bool() == Some(false) => Some(Meant::Opposite),
+            ("llm_judge", "threshold") => {
+                let is_score = spot.number().is_some_and(|number| (1.0..=5.0).contains(&number));
+                (!is_score).then_some(Meant::NoScore)
+            }
+            ("tool_not_permitted", "tool") if has("allowed_tools") => Some(Meant::ToolBesideList),
+            ("tool_not_permitted", "tool") => Some(Meant::ForbiddenTool),
+            ("delegation_occurred", "from") => Some(Meant::Caller),
+            ("env_present", _) if !has("vars") => {
+                first_of(&["var", "name", "variable"], &|_| true).map(|key| Meant::Variable(key.to_owned()))
+            }
+            ("gateway_response", "route") if !has("endpoint") => {
+                let method = assertion.get("method").and_then(NodeRef::as_str);
+                Some(Meant::Route { is_get: method.is_none_or(|method| method.eq_ignore_ascii_case("get")) })
+            }
+            ("artifact_contains", "absent") if contains_nothing() && spot.bool() == Some(true) => Some(Meant::NoFile),
+            ("artifact_contains", _) if contains_nothing() => {
+                first_of(&["text", "contains", "pattern"], &|node| node.as_str().is_some()).map(Meant::Text)
+            }
+            ("agent_identity_consistent", "section_id") => {
+                let missing = ["output_path", "soul_path"].into_iter().filter(|key| !has(key)).collect();
+                Some(Meant::Section { missing })
+            }
+            (_, _) => None,
+        }
+    }
+
+    /// What need not be said of the assertion at a place, because it is the same mistake.
+    fn says_better(&self, assertion: &Pointer) -> Vec<Scope> {
+        let missing = |key: &str| Scope::CodeAt(Code::MissingField, assertion.key(key));
+        match self {
+            Meant::ForbiddenTool => vec![missing("allowed_tools")],
+            Meant::Variable(_) => vec![missing("vars")],
+            Meant::Route { .. } => {
+                vec![missing("endpoint"), Scope::CodeAt(Code::UnknownKey, assertion.key("method"))]
+            }
+            Meant::Section { missing: keys } => keys.iter().map(|key| missing(key)).collect(),
+            Meant::Opposite | Meant::NoScore | Meant::ToolBesideList | Meant::Caller | Meant::NoFile | Meant::Text(_) => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The edits of the fixes of a forbidden tool: by the log, and by the trace.
+fn forbidding(assertion: &Spot<'_>, kind: &Spot<'_>) -> [Option<Vec<Edit>>; 2] {
+    let members = log_members(&Config::default().log_path(), "{{run_id}}");
+    let missing: Vec<(&str, String)> =
+        members.into_iter().filter(|(key, _)| assertion.get(key).is_none()).collect();
+    let by_log = kind.replaced("tool_not_called").map(|mut edits| {
+        edits.extend(assertion.with_behind("tool", &missing).into_iter().flatten());
+        edits
+    });
+    [by_log, kind.replaced("tool_not_invoked")]
+}
+
+/// What is said of a tool that must not be called.
+fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>) -> Words {
+    let words = Words::new("`tool_not_permitted` is an allow-list and has no key `tool`")
+        .help("to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)");
+    if tool.text().is_none() {
+        return words;
+    }
+    let [by_log, by_trace] = forbidding(assertion, kind);
+    let (by_log_title, by_trace_title) = ("change the type to `tool_not_called`", "change the type to `tool_not_invoked`");
+    // The keys of the log belong to one type only. Else the log or the trace may be meant: a person chooses. ClawSpec rejects a
+    // file with `tool_not_invoked`: no fix that is applied unseen writes it.
+    if ["log_path", "run_id"].iter().any(|key| assertion.get(key).is_some()) {
+        return words.fix(by_log.map(|edits| Fix::safe(by_log_title, edits)));
+    }
+    words
+        .fix(by_log.map(|edits| Fix::guess(by_log_title, edits)))
+        .fix(by_trace.map(|edits| Fix::suggestion(by_trace_title, edits)))
+}
+
+/// The fix that makes a list of variables of one, or of a list under another key.
+fn variables(member: &Spot<'_>, title: &str) -> Option<Fix> {
+    let rename = member.renamed("vars")?;
+    let value = match member.is_list() {
+        true => Vec::new(),
+        false => member.replaced(format!("[{}]", edit::words(member.node)?))?,
+    };
+    let is_name = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let mut names = member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text));
+    let fix = if names.all(is_name) { Fix::safe } else { Fix::guess };
+    Some(fix(title.to_owned(), [rename, value].concat()))
+}
+
+/// The edits that make a whole address of a path of the gateway.
+fn whole_address(assertion: &Spot<'_>, route: &Spot<'_>) -> Option<Vec<Edit>> {
+    let path = route.text().filter(|path| path.starts_with('/'))?;
+    let mut edits = [route.renamed("endpoint")?, route.replaced(format!("{}{path}", Config::GATEWAY))?].concat();
+    if let Some(method) = assertion.get("method") {
+        edits.extend(assertion.without(&method)?);
+    }
+    Some(edits)
+}
+
+/// The edits that look for a text in a file.
+fn searched(kind: &Spot<'_>, member: &Spot<'_>) -> Option<Vec<Edit>> {
+    Some([literal(member, "log_entry")?, kind.replaced("log_entry")?].concat())
+}
+
+/// The edits that forbid a file. A wildcard means nothing to `file_absent`.
+fn forbidden_file(assertion: &Spot<'_>, kind: &Spot<'_>, absent: &Spot<'_>) -> Option<Vec<Edit>> {
+    let path = assertion.get("path")?;
+    path.text().filter(|path| !path.contains(['*', '?', '[']))?;
+    Some([kind.replaced("file_absent")?, assertion.without(absent)?].concat())
+}
+
+impl Explanation for InAssertion {
+    fn severity(&self, found: Severity) -> Severity {
+        if matches!(self.meant, Meant::Caller) { Severity::Hint } else { found }
+    }
+
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let kind = self.kind;
+        let (Some(assertion), Some(member)) = (site.holder(), site.spot()) else { return said };
+        let Some(kind_spot) = assertion.get("type") else { return said };
+        match &self.meant {
+            Meant::Opposite => {
+                let help = match opposite_type(kind) {
+                    _ if kind == "log_entry" => "write `absent: true`".to_owned(),
+                    Some(opposite) => format!("use `{opposite}`, which checks the opposite"),
+                    None => format!("remove the assertion: no type checks the opposite of `{kind}`"),
+                };
+                Words { note: Some(IGNORED.to_owned()), fixes: Vec::new(), ..said }.help(help)
+            }
+            Meant::NoScore => {
+                let help = said.help.map(|help| format!("{help}, and write a score: they usually range from 1 to 5"));
+                let fixes = said.fixes.into_iter().map(|fix| Fix::guess(fix.title, fix.edits)).collect();
+                Words { help, fixes, ..said }
+            }
+            Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
+            Meant::ToolBesideList => Words::new("`tool_not_permitted` has no key `tool`").note(IGNORED).remedy(
+                "remove it: what is not in `allowed_tools` fails already",
+                Fix::suggestion,
+                assertion.without(&member),
+            ),
+            Meant::Caller => Words::new("`delegation_occurred` has no key `from`")
+                .note("ClawSpec does not compare who delegated, not even as `from_agent`")
+                .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
+            Meant::Variable(key) => {
+                let help = "write `vars` and a list";
+                let words = Words::new(format!("`env_present` has no key `{key}`")).note(IGNORED).help(help);
+                words.fix(variables(&member, help))
+            }
+            Meant::Route { is_get } => {
+                let words = Words::new(match is_get {
+                    true => "`gateway_response` has no key `route`",
+                    false => "`gateway_response` has no keys `route` and `method`: it sends GET only",
+                });
+                // What another method does cannot be asked here.
+                let edits = whole_address(&assertion, &member).filter(|_| *is_get);
+                let title = "write `endpoint` with the gateway's default address";
+                words.help("write the full address as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
+            }
+            Meant::NoFile => Words::new("`artifact_contains` has no key `absent`").note(IGNORED).remedy(
+                "change the type to `file_absent` to require that there is no file",
+                Fix::guess,
+                forbidden_file(&assertion, &kind_spot, &member),
+            ),
+            Meant::Text(key) => Words::new(format!("`artifact_contains` has no key `{key}`"))
+                .note(format!("it looks for `sections` and `fields`; {IGNORED}"))
+                .remedy(
+                    "change the type to `log_entry`, which looks for text in a file",
+                    Fix::guess,
+                    searched(&kind_spot, &member),
+                ),
+            Meant::Section { missing } => {
+                let words =
+                    Words::new("`agent_identity_consistent` has no key `section_id`: it compares whole files");
+                match missing.as_slice() {
+                    [] => words,
+                    missing => words.help(format!("add {}", all_of(missing.iter().copied()))),
+                }
+            }
+        }
+    }
+}
+
+impl Explanation for InPlaceOfAny {
+    fn words(&self, mut words: Words, _: &Site<'_>) -> Words {
+        // Without the key the assertion would lack one.
+        words.fixes.retain(|fix| !fix.is_comment);
+        words
+    }
+}

@@ -1,0 +1,189 @@
+//! Keys that a scenario of ClawSpec does not have: those of older guides, where more than the name differs, and what is sent
+//! beside `params`.
+
+use crate::{
+    dialect::clawspec::assertion_lists::scenario_fields,
+    edit,
+    finding::{Explanation, Finding, Scope, Site, Words},
+    problem::{Code, Fix},
+    spot::Spot,
+    validate::Context,
+};
+
+/// A key in the form that older guides show.
+#[derive(Debug)]
+struct OldKey {
+    /// The key that says it now.
+    real: &'static str,
+    form: Form,
+}
+
+/// The form of such a key.
+#[derive(Debug)]
+enum Form {
+    /// Actions in a list.
+    Steps,
+    /// What is invoked.
+    Invoke,
+    /// What is sent with it.
+    Params,
+    /// The same under another name.
+    Inputs,
+    /// A second list of assertions.
+    Assertions,
+    /// A second name.
+    Id,
+    /// Something else where a list of assertions belongs, with a type that could be in it.
+    NoList(&'static str),
+}
+
+/// A key of an action that may be sent with what it invokes.
+#[derive(Debug)]
+struct Sent {
+    key: String,
+}
+
+/// Keys that belong to a scenario: under `when` they are not sent.
+const OF_SCENARIO: [&str; 9] =
+    ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
+
+/// Says of a key of a scenario what is known of it.
+pub(super) fn explain(context: &Context<'_>, finding: Finding, key: &str) -> Finding {
+    let scenario = Spot::root(context.node);
+    let Some((real, form)) = Form::of(&scenario, key) else { return finding };
+    // That the real key is missing is the same mistake.
+    let same = Scope::CodeAt(Code::MissingField, scenario.at.key(real));
+    finding.explained(OldKey { real, form }).instead_of(same)
+}
+
+/// Says of a key of an action what is known of it.
+pub(super) fn explain_sent(context: &Context<'_>, finding: Finding, key: &str) -> Finding {
+    let invokes = context.node.get("when").is_some_and(|when| when.get("invoke").is_some());
+    if !invokes || OF_SCENARIO.contains(&key) {
+        return finding;
+    }
+    finding.explained(Sent { key: key.to_owned() })
+}
+
+impl Form {
+    /// The form of a key, with the key that says it now.
+    fn of(scenario: &Spot<'_>, key: &str) -> Option<(&'static str, Form)> {
+        let (has, member) = (|key: &str| scenario.get(key).is_some(), scenario.get(key)?);
+        Some(match key {
+            "steps" => ("when", Form::Steps),
+            "invoke" => ("when", Form::Invoke),
+            "params" => ("when", Form::Params),
+            "inputs" => ("when", Form::Inputs),
+            "assertions" if has("then") && member.is_list() => ("then", Form::Assertions),
+            "id" if has("name") => ("name", Form::Id),
+            _ if !member.is_list() => {
+                let is_called =
+                    |shape: &crate::shape::Shape| shape.other_names().iter().any(|known| known.name == key);
+                match scenario_fields().into_iter().find(|field| is_called(&field.shape))?.name {
+                    "given" => ("given", Form::NoList("file_present")),
+                    "then" => ("then", Form::NoList("artifact_exists")),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// What to write instead.
+    fn help(&self, real: &str) -> String {
+        match self {
+            Form::Steps => "a scenario has one action, `when: { invoke, params }`".to_owned(),
+            Form::Invoke | Form::Params => "move it under `when`".to_owned(),
+            Form::Inputs => "move it under `when`, as `params`".to_owned(),
+            Form::Assertions => "move its items to `then`".to_owned(),
+            Form::Id => "a scenario is called by its `name`".to_owned(),
+            Form::NoList(example) => {
+                format!("write a list of assertions below `{real}`, such as `- type: {example}`")
+            }
+        }
+    }
+
+    /// The fix that writes it.
+    fn fix(&self, scenario: &Spot<'_>, key: &str, member: &Spot<'_>, title: &str) -> Option<Fix> {
+        let has_action = scenario.get("when").is_some();
+        let below_when = || Some(Fix::safe(title, edit::below(scenario.node, key, "when")?));
+        match self {
+            Form::Steps => only_step(scenario, member).filter(|_| !has_action),
+            Form::Invoke => below_when(),
+            // Without `invoke`, `when` would be the next mistake.
+            Form::Params => below_when().filter(|_| has_action),
+            Form::Inputs => {
+                let edits = edit::below_as(scenario.node, key, "when", "params").filter(|_| has_action)?;
+                Some(Fix::guess(title, edits))
+            }
+            Form::Assertions => joined(scenario, member, title),
+            Form::Id => second_name(scenario, member),
+            Form::NoList(_) => None,
+        }
+    }
+}
+
+/// Steps of which there is one, and all it says is what to invoke: that is `when`.
+fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
+    let items = steps.items();
+    let [step] = items.as_slice() else { return None };
+    let is_plain = |(key, value): &(String, Spot<'_>)| match key.as_str() {
+        "type" => value.text() == Some("invoke"),
+        "invoke" => value.node.text().is_some() && value.node.alias().is_none(),
+        _ => false,
+    };
+    let invoke = step.get("invoke")?;
+    if !step.is_own() || step.node.anchor().is_some() || !step.entries().iter().all(is_plain) {
+        return None;
+    }
+    let lines = ["when:".to_owned(), format!("  invoke: {}", edit::words(invoke.node)?)];
+    let edits = edit::replace_entry(scenario.node, steps.entry()?, &lines, invoke.node)?;
+    Some(Fix::safe("rewrite it as `when`", edits))
+}
+
+/// A second list of assertions right behind the first one: without its key they are one list.
+fn joined(scenario: &Spot<'_>, member: &Spot<'_>, title: &str) -> Option<Fix> {
+    let then = scenario.get("then").filter(Spot::is_list)?;
+    let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
+    // What has a name is used elsewhere, where it would change as well.
+    let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
+    Some(if is_named { Fix::suggestion(title, edits) } else { Fix::safe(title, edits) })
+}
+
+/// An `id` beside a name: nothing is lost where both say the same.
+fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
+    let name = scenario.get("name")?;
+    let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
+    let edits = scenario.without(id).filter(|_| same)?;
+    // Another program may read it.
+    Some(Fix::suggestion("remove it: `name` says the same", edits))
+}
+
+impl Explanation for OldKey {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let OldKey { real, form } = self;
+        let (scenario, help) = (Spot::root(site.root), form.help(real));
+        let fix = site.at.last().zip(site.spot()).and_then(|(key, member)| form.fix(&scenario, &key, &member, &help));
+        // As a comment it would leave the scenario without the key that it stands for.
+        let may_go = *real == "given" || scenario.get(real).is_some();
+        let fix = fix.or_else(|| edit::comment_out(site.root, site.at).filter(|_| may_go).map(Fix::comment));
+        Words { fixes: fix.into_iter().collect(), ..said }.help(help)
+    }
+}
+
+impl Explanation for Sent {
+    fn words(&self, said: Words, site: &Site<'_>) -> Words {
+        let key = &self.key;
+        // What is a slip of the keys has its fix.
+        if said.fixes.iter().any(|fix| fix.preferred) {
+            return said;
+        }
+        let edits = site.parent().and_then(|when| edit::below(when, key, "params"));
+        let fix = if key == "test_mode" { Fix::safe } else { Fix::guess };
+        let words = Words::new(format!("`when` has no key `{key}`"))
+            .note(super::REJECTED)
+            .help("move it under `params`, if it is sent with `invoke`")
+            .fix(edits.map(|edits| fix("move it under `params`", edits)));
+        Words { subject: said.subject, ..words }
+    }
+}

@@ -1,0 +1,101 @@
+//! What is written in another form in a scenario: sentences in place of assertions, a list in place of the one action.
+
+use crate::{
+    dialect::clawspec::{
+        assertion::Assertion,
+        assertion_lists::{artifact_paths, comment},
+    },
+    document::Shape,
+    edit,
+    finding::{Finding, Report, Rule, Scope, Site, Words},
+    problem::{Code, Fix},
+    shape::scalar,
+    spot::Spot,
+};
+
+/// What is written in another form.
+#[derive(Debug)]
+enum OtherForm {
+    /// A sentence in place of an assertion, of which `: ` makes a mapping.
+    SplitSentence,
+    /// Any other sentence.
+    Sentence,
+    /// The type of an assertion in its place.
+    TypeName(String),
+    /// A list of actions.
+    Actions,
+}
+
+/// Looks at the action of a scenario.
+pub(crate) fn check_scenario(scenario: &Spot<'_>, report: &mut Report) {
+    if let Some(when) = scenario.get("when").filter(Spot::is_list) {
+        report.push(when.head_finding(OtherForm::Actions).instead_of(Scope::At(when.at.clone())));
+    }
+}
+
+/// Looks at an item of a list of assertions.
+pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
+    if let [(key, value)] = item.entries().as_slice()
+        && item.is_mapping()
+        && key.split_whitespace().nth(1).is_some()
+        && value.node.text().is_some()
+    {
+        let finding = Finding::new(OtherForm::SplitSentence, item.at.clone(), value.head());
+        report.push(finding.instead_of(Scope::In(item.at.clone())));
+    } else if item.node.shape() == Shape::Scalar && !item.node.is_null() {
+        let name = item.text().filter(|name| Assertion::type_info(name).is_some());
+        let form = name.map_or(OtherForm::Sentence, |name| OtherForm::TypeName(name.to_owned()));
+        report.push(item.finding(form).instead_of(Scope::At(item.at.clone())));
+    }
+}
+
+/// The fix that has a model judge what a sentence says of an artifact.
+fn judged(site: &Site<'_>) -> Option<Fix> {
+    let spot = site.spot()?;
+    let path = artifact_paths(site).into_iter().next()?;
+    let rubric = serde_json::Value::from(format!("Score 1-5: {}", spot.node.text()?)).to_string();
+    let words = format!("{{ type: llm_judge, path: {}, rubric: {rubric} }}", scalar(&path));
+    Some(Fix::suggestion("have a model judge it", spot.replaced(words)?))
+}
+
+/// The fix that makes a mapping of a list with one action.
+fn only_action(when: &Spot<'_>) -> Option<Fix> {
+    let items = when.items();
+    let [only] = items.as_slice() else { return None };
+    let (text, invoke) = (only.text(), only.get("invoke"));
+    // A mapping with other keys would lose them.
+    if text.is_none() && only.entries().len() != 1 {
+        return None;
+    }
+    let invoke = invoke.or_else(|| text.map(|_| only.clone()))?;
+    let line = format!("invoke: {}", edit::words(invoke.node)?);
+    let edits = edit::mapping_of_item(when.entry()?, &line, invoke.node)?;
+    let is_sure = edit::is_flow(when.node) || text.is_none_or(|text| text.starts_with('/'));
+    let fix = if is_sure { Fix::safe } else { Fix::guess };
+    Some(fix("make it a mapping", edits))
+}
+
+impl Rule for OtherForm {
+    const CODE: Code = Code::WrongType;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        const WRITE: &str = "write a mapping with `type`, or turn the sentence into a comment";
+        match self {
+            OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
+                .note("`: ` makes a mapping of this sentence, without a `type`")
+                .help(WRITE)
+                .fix(comment(site, site.at)),
+            OtherForm::Sentence => Words::new("expected an assertion, found a sentence")
+                .note("ClawSpec rejects the whole file")
+                .help(WRITE)
+                .fix(judged(site))
+                .fix(comment(site, site.at)),
+            OtherForm::TypeName(name) => Words::new(format!("expected an assertion, found the string `{name}`"))
+                .help(format!("write `type: {name}`, and the keys that it needs"))
+                .fix(comment(site, site.at)),
+            OtherForm::Actions => Words::new("expected a mapping for `when`, found a list")
+                .help("write one action, `when: { invoke, params }`, and a scenario for each other")
+                .fix(site.spot().and_then(|when| only_action(&when))),
+        }
+    }
+}
