@@ -3,8 +3,8 @@
 //   cargo build --profile dist && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
 //   node tests/bench.mjs --cpu                            processor time of the server per request instead of the time until
 //                                                          the answer: the better measure where others use the machine
-//   node tests/bench.mjs --mb '' --units 50,5000           processor time per request in files of so many tests, each tenth with
-//                                                          a mistake, and how it grows with the file
+//   node tests/bench.mjs --mb '' --units 50,5000,50000     processor time per request in files of so many tests, each tenth with
+//                                                          a mistake, and how much more the longest file costs than the first
 //   node tests/bench.mjs --mb '' --check 1000             `speclens check` on a tree of so many suites of all dialects
 //   node tests/bench.mjs --mb '' --run 1000               so many tests `true`, against xargs
 //   node tests/bench.mjs --mb '' --runs outputs,turns     other figures of runs: `outputs` of 30 MB, `recordings` that are

@@ -285,6 +285,69 @@ fn a_client_that_pulls_gets_problems_once() {
     assert_eq!(sources(&pushed, "speclens"), Vec::<String>::new(), "pushed and pulled");
 }
 
+/// Two mistakes below the place that is edited, one of them beside another place, and one above it.
+const MISTAKES: &str = "kindlm: 1\nprojct: demo\nproject: demo\nsuite: {name: demo}\ntests:\n  - name: a\n    command: echo a\n    expect: {output: {contains: [a]}}\n  - name: b\n    command: echo b\n    tagz: [x]\n    expect: {output: {contains: [b], containz: [é]}}\n  - name: a\n    command: echo c\n    expect: {output: {contains: [a], contains: [b]}}\n";
+
+/// Has the reference written, to which diagnostics lead from then on.
+fn have_reference(client: &mut Client) {
+    let position = json!({ "line": 2, "character": 2 });
+    let document = json!({ "uri": client.uri("kindlm.yaml") });
+    client.request("textDocument/hover", json!({ "textDocument": document, "position": position }));
+}
+
+#[test]
+fn a_client_that_pulls_again_hears_that_nothing_changed() {
+    for text in [MISTAKES.to_owned(), MISTAKES.replace('\n', "\r\n"), MISTAKES.replace("\n  ", "\n")] {
+        let mut client = Client::spawn(&[("kindlm.yaml", &text)]);
+        client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({}));
+        let mut text = client.open("kindlm.yaml");
+        have_reference(&mut client);
+        let uri = client.uri("kindlm.yaml");
+        let pull = |client: &mut Client, known: Option<&Value>| {
+            let params = json!({ "textDocument": { "uri": uri }, "previousResultId": known });
+            client.request("textDocument/diagnostic", params)["result"].clone()
+        };
+        let first = pull(&mut client, None);
+        assert_eq!((&first["kind"], first["items"].as_array().unwrap().is_empty()), (&json!("full"), false));
+        let again = pull(&mut client, Some(&first["resultId"]));
+        assert_eq!(again, json!({ "kind": "unchanged", "resultId": first["resultId"] }));
+        // What is typed changes nothing about what is wrong, then it moves it, then it is taken back.
+        client.replace("kindlm.yaml", &mut text, "echo a", "echo ab", 2);
+        assert_eq!(pull(&mut client, Some(&first["resultId"])), again);
+        client.replace("kindlm.yaml", &mut text, "name: b", "name: b\n    tags: [x]", 3);
+        let moved = pull(&mut client, Some(&first["resultId"]));
+        assert_ne!((&moved["kind"], &moved["resultId"]), (&again["kind"], &again["resultId"]));
+        client.replace("kindlm.yaml", &mut text, "name: b\n    tags: [x]", "name: b", 4);
+        assert_eq!(pull(&mut client, Some(&moved["resultId"]))["items"], first["items"]);
+    }
+}
+
+#[test]
+fn what_is_sent_after_edits_is_what_is_sent_on_opening() {
+    for text in [MISTAKES.to_owned(), MISTAKES.replace('\n', "\r\n")] {
+        let mut typed = Client::start(&[("kindlm.yaml", &text)]);
+        let mut text = typed.open("kindlm.yaml");
+        typed.diagnostics("kindlm.yaml", |found| !found.is_empty());
+        have_reference(&mut typed);
+        typed.replace("kindlm.yaml", &mut text, "tests:", "# é\ntests:", 2);
+        typed.diagnostics("kindlm.yaml", |_| true);
+        typed.replace("kindlm.yaml", &mut text, "echo a", "echo aa\n    tagz: []", 3);
+        let after = typed.diagnostics("kindlm.yaml", |_| true);
+        let mut opened = Client::start(&[("kindlm.yaml", &text)]);
+        opened.open("kindlm.yaml");
+        have_reference(&mut opened);
+        opened.forget();
+        opened.replace("kindlm.yaml", &mut text, "demo}", "demo }", 2);
+        opened.replace("kindlm.yaml", &mut text, "demo }", "demo}", 3);
+        let fresh = opened.diagnostics("kindlm.yaml", |_| true);
+        let place = |client: &Client, found: &[Value]| -> Vec<String> {
+            found.iter().map(|one| one.to_string().replace(&client.uri("kindlm.yaml"), "uri")).collect()
+        };
+        assert_eq!(place(&typed, &after), place(&opened, &fresh));
+        assert!(after.len() > 4, "{after:?}");
+    }
+}
+
 /// What is typed is read piece by piece, and in the light of the edits; opening and saving let the whole text speak.
 #[test]
 fn a_client_that_pulls_is_told_when_the_whole_says_something_else() {

@@ -1,19 +1,27 @@
 //! Document → problems and suite, block by block: what did not change is not looked at again.
+//!
+//! ```text
+//! each item ── look_at ──▶ Findings, kept with its block ─┐
+//! root, faults, relations between items ──▶ others ───────┴─ finish ──▶ Problems
+//! ```
+//!
+//! [`finish`] copies the findings of an item only where something outside of the item decides what is said of them.
 
 mod aliases;
 mod directives;
 mod errors;
 mod facts;
 mod finish;
+mod levels;
+mod problems;
+mod roster;
+mod stretches;
 
 use std::{
-    cell::Cell,
     hash::{DefaultHasher, Hash, Hasher},
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
-
-use rustc_hash::FxHasher;
 
 use crate::{
     dialect::{
@@ -21,13 +29,12 @@ use crate::{
         format::{Facts, Format, Lower},
     },
     directive,
-    document::{Block, Document, Fault, NodeRef, Pointer, Shape, parallel},
+    document::{Block, Document, Fault, NodeRef, Pointer, Shape},
     faults,
     files::Files,
     finding::Report,
-    fixes,
     json_schema::SpecFile,
-    problem::{Applicability, Code, Problem},
+    problem::{Code, Problem},
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
     settings::Settings,
     suite::{Action, Case, Suite},
@@ -36,6 +43,8 @@ use crate::{
 
 use errors::{Errors, doubted};
 use finish::finish;
+pub use problems::{Located, Part, Problems};
+use roster::{Roster, Rosters};
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -54,25 +63,77 @@ pub struct Analyzer {
     epoch: u64,
     /// Whether it is a guess that documents are of that kind.
     is_guess: bool,
+    /// Whether documents are in a directory, so that there are files beside them.
+    is_saved: bool,
 }
 
 /// What one item gave: ranges count from its block's first byte, pointers from the item.
 struct Findings {
+    /// In the order of the text.
     problems: Vec<Problem>,
+    /// Whether what is said of them depends on other parts of the document.
+    is_entangled: bool,
     /// What an item says about names, for what lies between items.
     facts: Option<Facts>,
+}
+
+/// Everything that was found in a document, whatever settings and comments say of it.
+struct Found<'d> {
+    /// What was found in items by themselves, each alone in an intact block.
+    items: Vec<FoundItem<'d>>,
+    /// Everything else.
+    others: Vec<Problem>,
+}
+
+/// The problems of an item, and where it is.
+struct FoundItem<'d> {
+    block: &'d Arc<Block>,
+    /// Where the block begins.
+    start: usize,
+    list: &'static str,
+    index: usize,
+    /// Under which circumstances this was found.
+    key: u64,
+    findings: Arc<Findings>,
+}
+
+impl FoundItem<'_> {
+    /// The bytes of the block.
+    fn extent(&self) -> Range<usize> {
+        self.start..self.start + self.block.length()
+    }
+
+    /// Copies of the problems, with their places in the document.
+    fn problems(&self) -> impl Iterator<Item = Problem> {
+        let base = Definition::list_at(self.list).index(self.index);
+        self.findings.problems.iter().map(move |problem| problem.clone().moved(&base, self.start))
+    }
+}
+
+impl Found<'_> {
+    fn into_problems(self) -> Vec<Problem> {
+        let Found { items, mut others } = self;
+        others.extend(items.iter().flat_map(FoundItem::problems));
+        others
+    }
 }
 
 impl Analyzer {
     /// An analyzer that has seen nothing.
     pub fn new(file: SpecFile) -> Analyzer {
-        Analyzer { file, epoch: 0, is_guess: false }
+        Analyzer { file, epoch: 0, is_guess: false, is_saved: true }
     }
 
     /// Returns the same analyzer for documents that are of its kind only as far as can be guessed: no fix is safe in
     /// them, since they may belong to another tool.
     pub fn guessing(self, is_guess: bool) -> Analyzer {
         Analyzer { is_guess, ..self }
+    }
+
+    /// Returns the same analyzer for documents of which it is known whether they are saved: where they are not, no file is
+    /// missing.
+    pub fn saved(self, is_saved: bool) -> Analyzer {
+        Analyzer { is_saved, ..self }
     }
 
     /// Files changed: what depends on them is to be looked at again.
@@ -92,113 +153,59 @@ impl Analyzer {
         Analysis { problems, suite }
     }
 
-    /// What is wrong, in the order of the text.
+    /// What is wrong, in the order of the text, with every fix.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
-        let mut problems = finish(self.found(document, files), document, self.file, self.is_guess, settings);
-        if self.is_guess {
-            for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes) {
-                fix.applicability = Applicability::Suggestion;
-            }
-        }
-        problems
+        self.look(document, files, settings).to_vec(document)
+    }
+
+    /// What is wrong, by parts that are shared with what was found before an edit.
+    pub fn look(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Problems {
+        finish(self.found(document, files), document, self, settings)
     }
 
     /// What is wrong, whatever the author allows.
-    fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
+    fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
-        let mut problems = faults::problems_but(document, is_known);
+        let mut found = Found { items: Vec::new(), others: faults::problems_but(document, is_known) };
+        let others = &mut found.others;
         if let Some(root) = document.root() {
             let mut report = Report::default();
             cut_text::check(document, &mut report);
-            problems.extend(report.problems(root));
+            others.extend(report.problems(root));
         }
         match document.root() {
-            None if document.is_intact() => problems.push(validate::empty(self.file)),
+            None if document.is_intact() => others.push(validate::empty(self.file)),
             None => {}
-            Some(root) if root.is_null() && root.anchor().is_none() => problems.push(validate::empty(self.file)),
-            Some(root) => self.look(document, root, files, &mut problems),
-        }
-        problems
-    }
-
-    fn look(&self, document: &Document, root: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        let broken: Vec<usize> =
-            problems.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
-        let found = self.validate(root, Definition::Root(self.file), files);
-        problems.extend(found.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
-        let mut items: Vec<(usize, Arc<Findings>)> = Vec::new();
-        for list in Definition::lists(self.file) {
-            let Some(node) = Definition::list_in(root, list) else { continue };
-            let nodes: Vec<NodeRef<'_>> = node.items().collect();
-            let found = self.look_at_all(document, &nodes, list, files);
-            for (index, (item, (start, found))) in nodes.into_iter().zip(found).enumerate() {
-                if !found.problems.is_empty() {
-                    let base = Definition::list_at(list).index(index);
-                    problems.extend(found.problems.iter().map(|problem| problem.clone().moved(&base, start)));
-                }
-                if found.facts.is_some() {
-                    items.push((item.range().start, found));
-                }
-            }
-        }
-        let facts: Vec<(usize, &Facts)> =
-            items.iter().filter_map(|(start, found)| Some((*start, found.facts.as_ref()?))).collect();
-        if let Some(format) = self.format() {
-            let mut report = Report::default();
-            format.report_relations(self.file, root, &facts, files, &mut report);
-            problems.extend(report.resolve(false).problems(root));
-            format.fix_across(root, problems);
-        } else {
-            let mut report = Report::default();
-            self.file.report(root, files, &mut report);
-            problems.extend(report.resolve(false).problems(root));
-        }
-        fixes::fix_across(root, problems);
-    }
-
-    /// What each item of a list gives, and from where its ranges count. As long as answers are known they are
-    /// looked up; when many are not, they are found on several threads.
-    fn look_at_all(
-        &self,
-        document: &Document,
-        items: &[NodeRef<'_>],
-        list: &'static str,
-        files: &dyn Files,
-    ) -> Vec<(usize, Arc<Findings>)> {
-        const MANY: usize = 32;
-        let mut found = Vec::with_capacity(items.len());
-        let fresh = Cell::new(0);
-        while let Some(item) = items.get(found.len()) {
-            if fresh.get() > MANY {
-                let look = |item: &NodeRef<'_>| self.look_or_recall(document, *item, list, files, || {});
-                found.extend(parallel::map(&items[found.len()..], look));
-            } else {
-                found.push(self.look_or_recall(document, *item, list, files, || fresh.set(fresh.get() + 1)));
-            }
+            Some(root) if root.is_null() && root.anchor().is_none() => others.push(validate::empty(self.file)),
+            Some(root) => self.look_into(document, root, files, &mut found),
         }
         found
     }
 
-    fn look_or_recall(
-        &self,
-        document: &Document,
-        item: NodeRef<'_>,
-        list: &'static str,
-        files: &dyn Files,
-        count: impl FnOnce(),
-    ) -> (usize, Arc<Findings>) {
-        let Some((start, block)) = document.own_block(item) else {
-            return (0, Arc::new(self.look_at(item, list, files)));
-        };
-        let look = || {
-            count();
-            self.look_at(item, list, files).relative_to(start, block)
-        };
-        // An item may come to stand in another list, without a letter of it changing.
-        let mut hasher = FxHasher::default();
-        (self.key(document, block), list).hash(&mut hasher);
-        (start, block.memo(hasher.finish(), look))
+    fn look_into<'d>(&self, document: &'d Document, root: NodeRef<'d>, files: &dyn Files, found: &mut Found<'d>) {
+        let Found { items, others } = found;
+        let broken: Vec<usize> =
+            others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
+        let of_root = self.validate(root, Definition::Root(self.file), files);
+        others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
+        let rosters = document.notes::<Rosters>();
+        let mut lists: Vec<Roster<'d>> = Vec::new();
+        for list in Definition::lists(self.file) {
+            let Some(node) = Definition::list_in(root, list) else { continue };
+            let roster = self.roster(document, node, list, files, rosters.take(self.file, list));
+            items.extend(roster.found(others));
+            lists.push(roster);
+        }
+        let facts: Vec<(usize, &Facts)> = lists.iter().flat_map(Roster::facts).collect();
+        let mut report = Report::default();
+        if let Some(format) = self.format() {
+            format.report_relations(self.file, root, &facts, files, &mut report);
+        } else {
+            self.file.report(root, files, &mut report);
+        }
+        others.extend(report.resolve(false).problems(root));
+        lists.into_iter().for_each(|roster| rosters.keep(self.file, roster));
     }
 
     /// What the schema finds wrong, in the words of the format.
@@ -227,14 +234,20 @@ impl Analyzer {
     }
 
     fn look_at(&self, item: NodeRef<'_>, list: &'static str, files: &dyn Files) -> Findings {
-        let problems = self.validate(item, Definition::Item(self.file, list), files);
+        let mut problems = self.validate(item, Definition::Item(self.file, list), files);
+        finish::settle(&mut problems, item.document());
+        let is_entangled = problems.iter().any(|problem| finish::is_entangled(problem, item.document()));
         let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
-        Findings { problems, facts }
+        Findings { problems, is_entangled, facts }
     }
 
     /// Changes whenever anything changes that a block's findings depend on.
     fn key(&self, document: &Document, block: &Block) -> u64 {
-        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
+        self.key_with(if block.has_aliases() { document.fingerprint_of(block) } else { 0 })
+    }
+
+    /// The same where it is known what the aliases of the block lead to.
+    fn key_with(&self, aliases: u64) -> u64 {
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
@@ -245,7 +258,7 @@ impl Analyzer {
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
-        let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
+        let found = if is_adjusted { self.found(document, files).into_problems() } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.

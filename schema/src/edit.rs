@@ -60,7 +60,7 @@ pub(crate) fn replace_part(
     is_part.then(|| vec![Edit::new(range, words)])
 }
 
-/// Puts other words in place of a value, however many lines it takes.
+/// Puts other words instead of a value, however many lines it takes.
 pub(crate) fn rewrite(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
     can_change_value(value).then(|| vec![Edit::new(value.own_range(), words)])
 }

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_in_braces_need_a_space_behind_their_colon() {
+    fn keys_in_braces_need_a_space_after_their_colon() {
         check(
             "- {name: a, vars:{a: b}, tags:[x, 'y']}",
             expect![[r#"

@@ -254,6 +254,9 @@ impl Words {
     }
 }
 
+/// What is said of a place that uses a wrong value again.
+pub(crate) const USED_AGAIN: &str = "used again here";
+
 /// What another place has to do with a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
@@ -261,6 +264,8 @@ pub(crate) enum Relation {
     KeyHere(String),
     /// The agent to which a contract hands over.
     HandsOver(String),
+    /// An alias by which the value that is wrong is used again.
+    UsedAgain,
     /// Another one of which the same is said.
     Nor(String),
     /// Any other, by its label: "first used here".
@@ -273,6 +278,7 @@ impl Relation {
             Relation::KeyHere(key) => format!("`{key}` is here"),
             Relation::Nor(name) => format!("nor `{name}`"),
             Relation::HandsOver(agent) => format!("hands over to `{agent}`"),
+            Relation::UsedAgain => USED_AGAIN.to_owned(),
             Relation::Labelled(label) => (*label).to_owned(),
         }
     }
@@ -362,8 +368,13 @@ impl Finding {
 
     /// The same with another place that belongs to it.
     pub(crate) fn related(mut self, relation: Relation, at: Pointer, range: Range<usize>) -> Finding {
-        self.related.push(Relative { relation, at, range, file: None });
+        self.add_related(relation, at, range);
         self
+    }
+
+    /// Adds another place that belongs to it.
+    pub(crate) fn add_related(&mut self, relation: Relation, at: Pointer, range: Range<usize>) {
+        self.related.push(Relative { relation, at, range, file: None });
     }
 
     /// The same with another place that belongs to it: its value, or a list or mapping by its first line.
@@ -421,7 +432,7 @@ impl Finding {
     fn problem(self, words: Words) -> Problem {
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
-            repeats: false,
+            repeats: it.relation == Relation::UsedAgain,
             at: it.at,
             range: it.range,
             file: it.file,

@@ -41,6 +41,12 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
 /// Maximum number of problems of a kind that get a fix that reaches beyond their item.
 const MAX_ACROSS: usize = 64;
 
+/// Whether a problem may have fixes that need the whole file, here or in its format: they are made when somebody asks for them.
+pub(crate) fn may_gain(problem: &Problem) -> bool {
+    let by_code = matches!(problem.code, Code::DuplicateName | Code::MissingField | Code::UnsupportedExpression);
+    by_code || matches!(problem.subject, Some(Subject::Home(_) | Subject::OldFile))
+}
+
 /// Gives problems of items the fixes that change something outside of the item.
 pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let twice = problems.iter_mut().filter(|problem| problem.code == Code::DuplicateName);

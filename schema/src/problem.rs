@@ -74,6 +74,8 @@ pub enum Subject {
     Home(Place),
     /// A key without a space behind its colon: what it should be is known.
     GluedKey,
+    /// A file that may be there from before: its time can be asked for.
+    OldFile,
 }
 
 /// Names in a message. Problems of one file that differ in nothing but these are reported as one.

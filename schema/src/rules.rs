@@ -102,22 +102,22 @@ rules! {
 }
 
 impl Code {
-    /// The stable word, such as `unknown-key`.
+    /// Returns the stable word, such as `unknown-key`.
     pub fn as_str(self) -> &'static str {
         self.page().word
     }
 
-    /// How bad it is unless settings say otherwise.
+    /// Returns how bad it is unless settings say otherwise.
     pub const fn severity(self) -> Severity {
         self.page().severity
     }
 
-    /// What it means and what to do, as Markdown.
+    /// Returns what it means and what to do, as Markdown.
     pub fn docs(self) -> &'static str {
         self.page().docs
     }
 
-    /// The code with this word.
+    /// Returns the code with this word.
     pub fn parse(word: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == word)
     }
@@ -132,7 +132,7 @@ impl Code {
         matches!(self, Code::MissingField | Code::NoClaims | Code::NoExitCode)
     }
 
-    /// Whether it is about text that could be left out as well: editors fade it.
+    /// Whether it is about text that could be omitted as well: editors fade it.
     pub fn is_about_unnecessary(self) -> bool {
         matches!(self, Code::Unused | Code::NoEffect)
     }

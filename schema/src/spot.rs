@@ -1,4 +1,4 @@
-//! A node together with the place where it stands: what a lint holds in its hands.
+//! A node together with the place where it is: what a lint holds in its hands.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -20,18 +20,18 @@ pub(crate) struct Spot<'d> {
 }
 
 impl<'d> Spot<'d> {
-    /// Where a lint begins.
+    /// Returns where a lint begins.
     pub(crate) fn root(node: NodeRef<'d>) -> Spot<'d> {
         Spot { node, key: None, at: Pointer::root() }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<Spot<'d>> {
         let entry = self.node.entry(key)?;
         Some(Spot { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
     }
 
-    /// The node at a place below this one.
+    /// Returns the node at a place below this one.
     pub(crate) fn at(&self, place: &Pointer) -> Option<Spot<'d>> {
         let node = self.node.find(place)?;
         let owner = place.parent().zip(place.last()).and_then(|(parent, last)| self.node.find(&parent)?.entry(&last));
@@ -39,14 +39,14 @@ impl<'d> Spot<'d> {
         Some(Spot { node, key, at: self.at.join(place) })
     }
 
-    /// The value below several keys.
+    /// Returns the value below several keys.
     pub(crate) fn find(&self, keys: &[&str]) -> Option<Spot<'d>> {
         let (first, rest) = keys.split_first()?;
         let member = self.get(first)?;
         if rest.is_empty() { Some(member) } else { member.find(rest) }
     }
 
-    /// The entries of a mapping, with their keys as texts.
+    /// Returns the entries of a mapping, with their keys as texts.
     pub(crate) fn entries(&self) -> Vec<(String, Spot<'d>)> {
         self.node
             .entries()
@@ -58,13 +58,13 @@ impl<'d> Spot<'d> {
             .collect()
     }
 
-    /// The items of a list.
+    /// Returns the items of a list.
     pub(crate) fn items(&self) -> Vec<Spot<'d>> {
         let item = |(index, node)| Spot { node, key: None, at: self.at.index(index) };
         self.node.items().enumerate().map(item).collect()
     }
 
-    /// The items that are texts.
+    /// Returns the items that are texts.
     pub(crate) fn texts(&self) -> Vec<(&'d str, Spot<'d>)> {
         self.items().into_iter().filter_map(|item| Some((item.node.as_str()?, item))).collect()
     }
@@ -102,7 +102,7 @@ impl<'d> Spot<'d> {
             || (self.is_mapping() && self.node.entries().next().is_none())
     }
 
-    /// Its bytes, or its head when it takes several lines.
+    /// Returns its bytes, or its head when it takes several lines.
     pub(crate) fn range(&self) -> Range<usize> {
         let range = self.node.range();
         let text = self.node.document().text();
@@ -110,7 +110,7 @@ impl<'d> Spot<'d> {
         if range.is_empty() || !one_line { self.only_line().unwrap_or_else(|| self.head()) } else { range }
     }
 
-    /// The content of a block text that has one line.
+    /// Returns the content of a block text that has one line.
     fn only_line(&self) -> Option<Range<usize>> {
         if !self.is_own() || !matches!(self.node.style(), Some(Style::Literal | Style::Folded)) {
             return None;
@@ -123,7 +123,7 @@ impl<'d> Spot<'d> {
         Some(self.part(content, 0)).filter(|range| range.len() == content.len())
     }
 
-    /// The bytes of a text; of a block text of several lines the first one.
+    /// Returns the bytes of a text; of a block text of several lines the first one.
     pub(crate) fn text_range(&self) -> Range<usize> {
         let is_block = self.is_own() && matches!(self.node.style(), Some(Style::Literal | Style::Folded));
         let first = self.node.text().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
@@ -133,22 +133,22 @@ impl<'d> Spot<'d> {
         }
     }
 
-    /// A mistake in the value.
+    /// Returns a mistake in the value.
     pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.range())
     }
 
-    /// A mistake in the key, or in an item as a whole.
+    /// Returns a mistake in the key, or in an item as a whole.
     pub(crate) fn head_finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.head())
     }
 
-    /// A mistake in a text; of a block text of several lines the first one is marked.
+    /// Returns a mistake in a text; of a block text of several lines the first one is marked.
     pub(crate) fn text_finding(&self, rule: impl Rule + 'static) -> Finding {
         Finding::new(rule, self.at.clone(), self.text_range())
     }
 
-    /// The key that owns it; the first line of an item.
+    /// Returns the key that owns it; the first line of an item.
     pub(crate) fn head(&self) -> Range<usize> {
         match self.key {
             Some(key) => key.range(),
@@ -156,7 +156,7 @@ impl<'d> Spot<'d> {
         }
     }
 
-    /// The bytes of a part of a text, where the text was written as it reads; else all of it.
+    /// Returns the bytes of a part of a text, where the text was written as it reads; else all of it.
     pub(crate) fn part(&self, part: &str, nth: usize) -> Range<usize> {
         if self.node.resolved().is_through_alias() {
             return self.range();
@@ -186,7 +186,7 @@ impl<'d> Spot<'d> {
         found
     }
 
-    /// All of it, or its head when it takes several lines.
+    /// Returns all of it, or its head when it takes several lines.
     pub(crate) fn head_or_line(&self) -> Range<usize> {
         let range = self.node.range();
         let text = self.node.document().text();
@@ -199,32 +199,32 @@ impl<'d> Spot<'d> {
         !self.node.resolved().is_through_alias()
     }
 
-    /// The key and the value.
+    /// Returns the key and the value.
     pub(crate) fn entry(&self) -> Option<EntryRef<'d>> {
         Some(EntryRef { key: self.key?, value: self.node })
     }
 
-    /// The edits that give its key another name.
+    /// Returns the edits that give its key another name.
     pub(crate) fn renamed(&self, name: &str) -> Option<Vec<Edit>> {
         edit::rename_key(self.key?, name)
     }
 
-    /// The edits that put other words in its place.
+    /// Returns the edits that put other words in its place.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node, words)
     }
 
-    /// The edits that put other words in place of a part of its text, found by [`Spot::part`].
+    /// Returns the edits that put other words instead of a part of its text, found by [`Spot::part`].
     pub(crate) fn with_part(&self, range: &Range<usize>, part: &str, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace_part(self.node, range.clone(), part, words)
     }
 
-    /// The edits that take a member out of this mapping.
+    /// Returns the edits that take a member out of this mapping.
     pub(crate) fn without(&self, member: &Spot<'_>) -> Option<Vec<Edit>> {
         edit::remove_entry(self.node, member.entry()?)
     }
 
-    /// The edits that put members behind the one with this key.
+    /// Returns the edits that put members after the one with this key.
     pub(crate) fn with_behind(&self, key: &str, members: &[(&str, String)]) -> Option<Vec<Edit>> {
         let lines: Vec<String> = members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         edit::entries_behind(self.node, self.node.entry(key)?, &lines)

@@ -9,7 +9,12 @@ mod numbers;
 use std::{fs, path::Path};
 
 use speclens_schema::{
-    analysis::Analyzer, document::Document, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
+    analysis::Analyzer,
+    document::Document,
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Code,
+    settings::{Level, Settings},
 };
 
 use list_style::ListStyle;
@@ -56,23 +61,48 @@ fn text_of(file: SpecFile) -> String {
 }
 
 /// Everything that is found, in words.
-fn found(document: &Document, analyzer: &Analyzer, file: SpecFile) -> (Vec<String>, Vec<String>) {
+fn found(document: &Document, analyzer: &Analyzer, file: SpecFile, settings: &Settings) -> (Vec<String>, Vec<String>) {
     let files = MemoryFiles::default().at(match file.as_str() {
         "cli-bench-tasks" => "tasks/basics.yaml",
         _ => "skills/newsletter/tests/scenarios.yaml",
     });
-    let analysis = analyzer.analyze(document, &files, &Settings::default());
+    let analysis = analyzer.analyze(document, &files, settings);
+    let parts = analyzer.look(document, &files, settings);
+    let places = |range: std::ops::Range<usize>| -> Vec<_> {
+        let touched = parts.touching(&range).map(|found| (found.code(), found.severity(), found.range()));
+        touched.collect()
+    };
+    let all: Vec<_> = analysis.problems.iter().map(|it| (it.code, it.severity, it.range.clone())).collect();
+    assert_eq!((parts.len(), places(0..usize::MAX)), (all.len(), all.clone()));
+    for at in (0..document.text().len_bytes()).step_by(97) {
+        let touched: Vec<_> =
+            all.iter().filter(|(.., range)| range.start <= at + 9 && at <= range.end).cloned().collect();
+        assert_eq!(places(at..at + 9), touched, "at {at}");
+    }
     let problems = analysis.problems.iter().map(|problem| format!("{problem:?}")).collect();
     (problems, analysis.suite.cases.iter().map(|case| format!("{case:?}")).collect())
 }
 
 #[track_caller]
 fn check(file: SpecFile) {
-    let texts = [text_of(file), ListStyle::Flat.of(&text_of(file))];
+    let mut changed = Settings::default();
+    for (code, level) in
+        [(Code::UnknownKey, Level::Hint), (Code::MissingField, Level::Off), (Code::Unused, Level::Error)]
+    {
+        changed.severity.insert(code.as_str().to_owned(), level);
+    }
+    changed.compat.extend(file.dialect());
+    let texts = [
+        text_of(file),
+        ListStyle::Flat.of(&text_of(file)),
+        format!("# speclens: allow(unknown-key, wrong-type)\n{}", text_of(file).replace('\n', "\r\n")),
+        text_of(file).replace("name: ", "# speclens: allow(unknown-key, unused, vacuous-claim)\n    name: "),
+    ];
     let mut numbers = Numbers(file.as_str().len() as u64);
     let (mut cases, mut problems) = (0, 0);
     for round in 0..16 {
-        let mut text = texts[round % 2].clone();
+        let mut text = texts[round % texts.len()].clone();
+        let settings = if round % 3 == 2 { &changed } else { &Settings::default() };
         let mut document = Document::read(&text, file.scalar_rules());
         let analyzer = Analyzer::new(file);
         for _ in 0..12 {
@@ -81,11 +111,11 @@ fn check(file: SpecFile) {
             document.edit(range, &new);
             document.refresh();
             // What is found now is kept for the next round.
-            found(&document, &analyzer, file);
+            found(&document, &analyzer, file, settings);
             let mut saved = document.clone();
             saved.consult_whole(&text);
-            let typed = found(&saved, &analyzer, file);
-            let opened = found(&Document::read(&text, file.scalar_rules()), &Analyzer::new(file), file);
+            let typed = found(&saved, &analyzer, file, settings);
+            let opened = found(&Document::read(&text, file.scalar_rules()), &Analyzer::new(file), file, settings);
             for (typed, opened) in [(&typed.0, &opened.0), (&typed.1, &opened.1)] {
                 let first = typed.iter().zip(opened).position(|(typed, opened)| typed != opened);
                 let at = first.unwrap_or(typed.len().min(opened.len()));
@@ -230,7 +260,9 @@ fn typing_on_below_a_mistake_changes_nothing_about_it() {
                     document.refresh();
                 }
                 let fresh = Document::read(text, file.scalar_rules());
-                let (seen, opened) = (found(&document, &analyzer, file), found(&fresh, &Analyzer::new(file), file));
+                let settings = &Settings::default();
+                let seen = found(&document, &analyzer, file, settings);
+                let opened = found(&fresh, &Analyzer::new(file), file, settings);
                 assert_eq!(seen, opened, "{}\n{text}", file.as_str());
             };
             type_at(&mut text, head.len(), mistake);

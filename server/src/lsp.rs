@@ -11,6 +11,7 @@ mod changes;
 mod client;
 mod commands;
 mod convert;
+mod diagnostics;
 mod documents;
 mod dry;
 mod edits;
@@ -36,8 +37,8 @@ mod whole;
 
 use std::{sync::Arc, time::Duration};
 
-use speclens_runner::{clock::Clock, files::lexical};
-use speclens_schema::problem::Problem;
+use speclens_runner::clock::Clock;
+use speclens_schema::{analysis::Problems, document::Document, json_schema::SpecFile};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::{LspService, Server};
 
@@ -96,15 +97,15 @@ where
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let requests = Pool::start("request", (cores + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
     let patient = Pool::start("patient", 2)?;
+    let (outbox, draining) = transport::Outbox::new(output);
     let mut session = None;
     let service = LspService::build_with_lifecycle_methods(|client| {
-        let shared = Arc::new(Session::new(client, clock, requests, patient));
+        let shared = Arc::new(Session::new(client, outbox.clone(), clock, requests, patient));
         session = Some(Arc::clone(&shared));
         Backend::new(shared)
     });
     let (service, socket) = methods::read(service, client::Abilities::default()).finish();
     let session = session.expect("the service made its backend");
-    let (outbox, draining) = transport::Outbox::new(output);
     let drained = tokio::spawn(draining);
     let (messages, passed_on) = tokio::io::duplex(256 * 1024);
     let sifting = tokio::spawn(transport::sift(input, passed_on, outbox.clone()));
@@ -145,7 +146,7 @@ where
 }
 
 /// What is wrong with the text of a document.
-fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Vec<Problem>> {
+fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
     let look = || problems_of(snapshot, &snapshot.document, workspace);
     if snapshot.place.file.is_settings() {
         // Files beside it count, and nobody says when they change.
@@ -155,20 +156,11 @@ fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Vec<Problem>> {
 }
 
 /// What would be wrong with another text of the document.
-fn problems_of(
-    snapshot: &Snapshot,
-    document: &speclens_schema::document::Document,
-    workspace: &Workspace,
-) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = if snapshot.place.file.is_settings() {
+fn problems_of(snapshot: &Snapshot, document: &Document, workspace: &Workspace) -> Problems {
+    if snapshot.place.file.is_settings() {
         let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
-        beside.into_iter().chain(workspace::problems(document)).collect()
-    } else {
-        snapshot.analyzer.problems(document, snapshot.place.files.as_ref(), &workspace.settings)
-    };
-    snapshot.place.retain(&mut problems);
-    for file in problems.iter_mut().flat_map(Problem::other_files) {
-        file.path = lexical(&snapshot.place.directory.join(&file.path)).to_string_lossy().into_owned();
+        let problems = beside.into_iter().chain(workspace::problems(document));
+        return Problems::of_whole(SpecFile::SETTINGS, problems.collect());
     }
-    problems
+    snapshot.analyzer.look(document, snapshot.place.files.as_ref(), &workspace.settings)
 }

@@ -3,15 +3,14 @@
 
 use std::ops::Range;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::stretches::Stretches;
 use crate::{
     document::Document,
+    finding::USED_AGAIN,
     problem::{Code, Problem, Related},
 };
-
-/// What is said of a place that uses the value again.
-const USED_AGAIN: &str = "used again here";
 
 /// What is said of the value, where only its uses are looked at.
 const VALUE: &str = "the value is here";
@@ -26,25 +25,38 @@ struct Place {
     uses: Vec<usize>,
 }
 
+/// Whether a problem was found through an alias.
+pub(super) fn is_through_alias(problem: &Problem, document: &Document) -> bool {
+    is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
+}
+
 /// Reports problems that aliases repeat once.
 pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
-    let through_alias = |problem: &Problem| {
-        is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
-    };
+    let through_alias = |problem: &Problem| is_through_alias(problem, document);
     let own = |problem: &Problem| Some(document.find(&problem.at)?.own_range());
-    let repeated: FxHashSet<(Code, &str)> = problems
-        .iter()
-        .filter(|problem| through_alias(problem))
-        .map(|problem| (problem.code, problem.message.as_str()))
-        .collect();
+    // The blocks of the values that aliases use, by what is said of them: only there the same problem may be found at the
+    // value. A look at the tree costs more than all the rest.
+    let mut repeated: FxHashMap<(Code, &str), Vec<Range<usize>>> = FxHashMap::default();
+    for problem in problems.iter().filter(|problem| through_alias(problem)) {
+        repeated
+            .entry((problem.code, problem.message.as_str()))
+            .or_default()
+            .extend(own(problem).map(|own| document.block_around(own.start)));
+    }
     if repeated.is_empty() {
         return;
     }
+    let repeated: FxHashMap<(Code, &str), Stretches> =
+        repeated.into_iter().map(|(said, values)| (said, Stretches::of(values.into_iter()))).collect();
+    let is_repeated = |problem: &Problem| {
+        let values = repeated.get(&(problem.code, problem.message.as_str()));
+        values.is_some_and(|values| through_alias(problem) || values.hold(problem.range.start))
+    };
     // The mistakes that some alias repeats, in the order of the text: where they stand, and where they are used.
     let mut places: Vec<Place> = Vec::new();
     let mut known: FxHashMap<(Code, &str, Range<usize>), usize> = FxHashMap::default();
     for (index, problem) in problems.iter().enumerate() {
-        if !repeated.contains(&(problem.code, problem.message.as_str())) {
+        if !is_repeated(problem) {
             continue;
         }
         let Some(own) = own(problem) else { continue };

@@ -8,13 +8,17 @@ use crate::problem::{Code, Problem, Related};
 /// Maximum number of other places that belong to one fact.
 const MAX_PLACES: usize = 100;
 
-/// Makes one problem of those that state the same fact. Each that has a fix of its own stays, so it can be applied. The
-/// problems are in the order of the text.
+/// Whether a problem states such a fact. Each that has a fix of its own stays, so it can be applied.
+pub(super) fn is_stated_once(problem: &Problem) -> bool {
+    problem.code == Code::UpstreamDiffers && problem.fixes.is_empty()
+}
+
+/// Makes one problem of those that state the same fact. The problems are in the order of the text.
 pub(super) fn fold(problems: &mut Vec<Problem>) {
     let mut first: FxHashMap<(String, Option<String>), usize> = FxHashMap::default();
     let mut kept: Vec<Problem> = Vec::with_capacity(problems.len());
     for problem in std::mem::take(problems) {
-        if problem.code != Code::UpstreamDiffers || !problem.fixes.is_empty() {
+        if !is_stated_once(&problem) {
             kept.push(problem);
             continue;
         }

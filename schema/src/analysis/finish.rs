@@ -1,21 +1,117 @@
 //! The last look at what was found: its order, what comments and settings say of it, and which mistakes are alike.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{aliases, directives, facts};
+use super::{
+    Analyzer, Found, FoundItem, aliases, directives, facts,
+    levels::Levels,
+    problems::{Part, Problems},
+    stretches::Stretches,
+};
 use crate::{
     directive::{self, Allowance},
     document::{Document, Fault, is_foreign_blank},
     faults,
-    json_schema::SpecFile,
-    problem::{Code, Edit, Problem, Severity},
+    problem::{Code, Edit, Problem, Severity, Subject},
     settings::Settings,
 };
 
+/// Makes what was found what is reported: comments and settings decide, and what is said twice is said once. What was found in
+/// an item by itself stays as it is, and shared, unless something outside of the item has a say.
+pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer, settings: &Settings) -> Problems {
+    let Found { items, mut others } = found;
+    let allowances = directive::allowances(document);
+    let length = document.text().len_bytes();
+    let (everywhere, somewhere): (Vec<&Allowance>, Vec<&Allowance>) =
+        allowances.iter().partition(|allowance| allowance.covers == (0..length + 1));
+    let levels = Levels::of(analyzer, settings, &everywhere);
+    let allowed = Stretches::of(somewhere.iter().map(|allowance| allowance.covers.clone()));
+    let is_apart = |item: &FoundItem<'_>| !item.findings.is_entangled && !allowed.touch(&item.extent());
+    let (mut items, entangled): (Vec<_>, Vec<_>) = items.into_iter().partition(is_apart);
+    others.extend(entangled.iter().flat_map(FoundItem::problems));
+    if others.iter().any(|problem| aliases::is_through_alias(problem, document)) {
+        // An alias may repeat what was found in any item with an anchor.
+        let (apart, repeated): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| !item.block.has_anchors());
+        others.extend(repeated.iter().flat_map(FoundItem::problems));
+        items = apart;
+    }
+    finish_others(&mut others, &items, document, analyzer, &allowances, &levels);
+    let parts = items.into_iter().filter_map(|item| {
+        let key = item.key.rotate_left(11) ^ levels.key();
+        let FoundItem { block, start, list, index, findings, .. } = item;
+        let problems = block.memo(key, || Told(Arc::new(levels.told(&findings.problems))));
+        let problems = Arc::clone(&problems.0);
+        (!problems.is_empty()).then(|| Part { block: Arc::clone(block), start, list, index, key, problems })
+    });
+    let mut parts: Vec<Part> = parts.collect();
+    // A document may have its lists in any order.
+    parts.sort_by_key(|part| part.start);
+    Problems::new(analyzer.file, analyzer.is_guess, parts, others)
+}
+
+/// What is reported of an item.
+struct Told(Arc<Vec<Problem>>);
+
+/// The same for what was not found in an item by itself, and for the comments.
+fn finish_others(
+    problems: &mut Vec<Problem>,
+    items: &[FoundItem<'_>],
+    document: &Document,
+    analyzer: &Analyzer,
+    allowances: &[Allowance],
+    levels: &Levels<'_>,
+) {
+    let begin = |problem: &Problem| (problem.code, problem.range.start);
+    // One problem may stand for several: what is allowed at the place of another is not allowed in vain.
+    let mut begun: FxHashSet<(Code, usize)> = FxHashSet::default();
+    if !allowances.is_empty() {
+        begun.extend(problems.iter().map(begin));
+        let of_items = |item: &FoundItem<'_>| {
+            let start = item.start;
+            item.findings.problems.iter().map(move |it| (it.code, it.range.start + start)).collect::<Vec<_>>()
+        };
+        begun.extend(items.iter().flat_map(of_items));
+    }
+    problems.retain(|problem| !levels.is_of_no_concern(problem));
+    settle(problems, document);
+    // In the order of the text: the first use counts where the value itself is not checked.
+    aliases::fold(problems, document);
+    facts::fold(problems);
+    one_remedy_for_a_line(problems, document);
+    directives::lint(document, analyzer.file, allowances, problems);
+    if !allowances.is_empty() {
+        begun.extend(problems.iter().map(begin));
+        let of_items = || items.iter().flat_map(|item| &item.findings.problems);
+        // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there all
+        // the same.
+        if !analyzer.is_guess && !problems.iter().chain(of_items()).any(|problem| problem.code.is_about_reading()) {
+            directives::lint_unused(document, allowances, &mut begun, problems);
+        }
+        let allowed = Allowed::by(allowances);
+        problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
+    }
+    problems.retain_mut(|problem| levels.adjust(problem));
+    problems.sort_by_key(|problem| (problem.range.start, problem.code));
+}
+
+/// Brings what was found in one part of a document in order: what is no letter is no mistake in a word, and what cannot be read
+/// is said once.
+pub(super) fn settle(problems: &mut Vec<Problem>, document: &Document) {
+    problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
+    problems.sort_by_key(|problem| (problem.range.start, problem.code));
+    let is_same = |one: &Problem, other: &Problem| one.range == other.range && one.message == other.message;
+    problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
+}
+
+/// Whether what is said of a problem of an item depends on other parts of the document.
+pub(super) fn is_entangled(problem: &Problem, document: &Document) -> bool {
+    aliases::is_through_alias(problem, document) || facts::is_stated_once(problem)
+}
+
 /// The places where each code is allowed.
-struct Allowed<'a>(FxHashMap<&'a str, Vec<Range<usize>>>);
+struct Allowed<'a>(FxHashMap<&'a str, Stretches>);
 
 impl Allowed<'_> {
     fn by(allowances: &[Allowance]) -> Allowed<'_> {
@@ -25,70 +121,12 @@ impl Allowed<'_> {
                 places.entry(code).or_default().push(allowance.covers.clone());
             }
         }
-        for places in places.values_mut() {
-            places.sort_by_key(|place| place.start);
-            // Each reaches as far as any that begins before it: the last one that begins before a place decides.
-            let mut end = 0;
-            for place in places {
-                end = end.max(place.end);
-                place.end = end;
-            }
-        }
-        Allowed(places)
+        Allowed(places.into_iter().map(|(code, places)| (code, Stretches::of(places.into_iter()))).collect())
     }
 
     fn covers(&self, problem: &Problem) -> bool {
-        self.0.get(problem.code.as_str()).is_some_and(|places| {
-            let before = places.partition_point(|place| place.start <= problem.range.start);
-            before > 0 && places[before - 1].contains(&problem.range.start)
-        })
+        self.0.get(problem.code.as_str()).is_some_and(|places| places.hold(problem.range.start))
     }
-}
-
-/// Sorts problems by place; comments and settings decide which are reported, and with which severity.
-pub(super) fn finish(
-    mut problems: Vec<Problem>,
-    document: &Document,
-    file: SpecFile,
-    is_guess: bool,
-    settings: &Settings,
-) -> Vec<Problem> {
-    let allowances = directive::allowances(document);
-    let begin = |problem: &Problem| (problem.code, problem.range.start);
-    // One problem may stand for several: what is allowed at the place of another is not allowed in vain.
-    let mut begun: FxHashSet<(Code, usize)> = FxHashSet::default();
-    if !allowances.is_empty() {
-        begun.extend(problems.iter().map(begin));
-    }
-    // In the order of the text: the first use counts where the value itself is not checked.
-    problems.retain(|problem| !problem.is_for_compat || settings.has_to_be_read(file.dialect()));
-    problems.sort_by_key(|problem| (problem.range.start, problem.code));
-    aliases::fold(&mut problems, document);
-    facts::fold(&mut problems);
-    problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
-    let is_same = |one: &Problem, other: &Problem| one.range == other.range && one.message == other.message;
-    problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
-    one_remedy_for_a_line(&mut problems, document);
-    directives::lint(document, file, &allowances, &mut problems);
-    if !allowances.is_empty() {
-        begun.extend(problems.iter().map(begin));
-        // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there all
-        // the same.
-        if !is_guess && !problems.iter().any(|problem| problem.code.is_about_reading()) {
-            directives::lint_unused(document, &allowances, &mut begun, &mut problems);
-        }
-        let allowed = Allowed::by(&allowances);
-        problems.retain(|problem| problem.code.is_always_an_error() || !allowed.covers(problem));
-    }
-    problems.retain_mut(|problem| match settings.severity_in(file.dialect(), problem.code, problem.severity) {
-        Some(severity) => {
-            problem.severity = severity;
-            true
-        }
-        None => false,
-    });
-    problems.sort_by_key(|problem| (problem.range.start, problem.code));
-    problems
 }
 
 /// A key that begins with a no-break space is not unknown: the blank belongs to the indentation.
@@ -122,7 +160,10 @@ fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
     }
     let unknown = problems.iter().filter(|problem| problem.code == Code::UnknownKey);
     // A claim that cannot be where it is read belongs elsewhere as well.
-    let is_elsewhere = |problem: &&Problem| !problem.fixes.is_empty() || problem.severity == Severity::Error;
+    let is_elsewhere = |problem: &&Problem| {
+        let has_home = matches!(problem.subject, Some(Subject::Home(_)));
+        has_home || !problem.fixes.is_empty() || problem.severity == Severity::Error
+    };
     let lines: FxHashSet<usize> = unknown.filter(is_elsewhere).map(line_of).collect();
     for problem in problems {
         if is_indentation(problem) && lines.contains(&line_of(problem)) {

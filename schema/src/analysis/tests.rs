@@ -141,3 +141,58 @@ fn items_that_come_to_stand_in_another_list_are_looked_at_again() {
     document.refresh();
     assert_eq!(problems(&document), before);
 }
+
+/// The lists of problems that two analyses share, of those that the second one has.
+fn shared(before: &super::Problems, after: &super::Problems) -> (usize, usize) {
+    let is_shared =
+        |part: &&super::Part| before.parts.iter().any(|it| std::sync::Arc::ptr_eq(&it.problems, &part.problems));
+    (after.parts.iter().filter(is_shared).count(), after.parts.len())
+}
+
+#[test]
+fn what_was_found_in_items_that_are_not_edited_is_shared() {
+    let test = |number: usize| format!("  - name: t{number}\n    command: 'true'\n    expct: {{}}\n    expect: {{}}\n");
+    for (style, allowed) in [("\n", ""), ("\r\n", "# speclens: allow(no-claims)\n")] {
+        let tests: String = (0..40).map(test).collect();
+        let text = format!("{allowed}kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{tests}").replace('\n', style);
+        let mut document = Document::read(&text, ScalarRules::Yaml12);
+        let mut settings = Settings::default();
+        let before = analyzer().look(&document, &files(), &settings);
+        assert_eq!(shared(&before, &analyzer().look(&document, &files(), &settings)), (40, 40));
+        let at = text.find("t20").unwrap();
+        document.edit(at..at, "x");
+        document.refresh();
+        let after = analyzer().look(&document, &files(), &settings);
+        assert_eq!(shared(&before, &after), (39, 40));
+        // Items move when others come and go above them.
+        let at = text.find("  - name: t10").unwrap();
+        document.edit(at..at, &test(99).replace('\n', style));
+        document.refresh();
+        let after = analyzer().look(&document, &files(), &settings);
+        assert_eq!(shared(&before, &after), (39, 41));
+        settings.severity.insert("unknown-key".to_owned(), Level::Off);
+        let other = analyzer().look(&document, &files(), &settings);
+        assert_eq!(shared(&after, &other).0, 0);
+        assert!(other.iter().all(|problem| problem.code() != Code::UnknownKey));
+    }
+}
+
+#[test]
+fn fixes_that_need_the_whole_file_are_made_for_what_is_asked_about() {
+    let test = |number: usize| format!("  - {{name: t{}, command: 'true', expect: {{}}}}\n", number % 5);
+    let tests: String = (0..10).map(test).collect();
+    for text in [tests.clone(), tests.replace("  - ", "- ")] {
+        let text = format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n{text}");
+        let document = Document::read(&text, ScalarRules::Yaml12);
+        let found = analyzer().look(&document, &files(), &Settings::default());
+        let all = found.to_vec(&document);
+        for problem in all.iter().filter(|problem| problem.code == Code::DuplicateName) {
+            assert!(!problem.fixes.is_empty());
+            let asked = found.with_fixes(&document, found.touching(&problem.range));
+            assert!(asked.contains(problem), "{asked:?}");
+        }
+        let with_best =
+            all.iter().filter(|it| it.code == Code::DuplicateName && it.fixes.iter().any(|fix| fix.preferred));
+        assert_eq!(found.count_with_fix(&document, Code::DuplicateName, |fix| fix.preferred), with_best.count());
+    }
+}

@@ -46,6 +46,8 @@ pub(crate) mod waiting;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use super::format::{Facts, Format, InForce, Lower, Traced, Unit, known};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
@@ -53,7 +55,7 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     problem::Problem,
-    rules::{missing_field, syntax, unsupported_expression},
+    rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -130,7 +132,7 @@ impl Format for ClawSpec {
             (kinds::ContractFile::of(file), list),
             (kinds::ContractFile::Scenarios, "scenarios") | (kinds::ContractFile::Pipeline, "stages")
         );
-        has_relations.then(|| -> Facts { Box::new(facts::of(item)) })
+        has_relations.then(|| -> Facts { Arc::new(facts::of(item)) })
     }
 
     fn report_relations(
@@ -147,6 +149,7 @@ impl Format for ClawSpec {
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
         missing_field::clawspec::target::fix_across(root, problems);
         unsupported_expression::fix_across(root, problems);
+        vacuous_claim::clawspec::fix_across(root, problems);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

@@ -18,6 +18,8 @@ pub mod tasks;
 pub mod template;
 pub(crate) mod thresholds;
 
+use std::sync::Arc;
+
 use super::format::{Facts, Format, InForce, Lower, Unit, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
@@ -99,7 +101,7 @@ impl Format for CliBench {
     }
 
     fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts> {
-        Some(Box::new(facts::item_facts(file, list, item, files)?))
+        Some(Arc::new(facts::item_facts(file, list, item, files)?))
     }
 
     fn report_relations(

@@ -1,6 +1,6 @@
 //! Everything in which the formats differ for the rest of the crate: one implementation for each.
 
-use std::{any::Any, fmt::Debug};
+use std::{any::Any, fmt::Debug, sync::Arc};
 
 use super::{CaseOutcome, Count, GateReport};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What an item says that matters to others. Only its own format looks into it.
-pub type Facts = Box<dyn Any + Send + Sync>;
+pub type Facts = Arc<dyn Any + Send + Sync>;
 
 /// What files must be together for names in them to be the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

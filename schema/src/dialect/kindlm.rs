@@ -24,6 +24,8 @@ pub mod trace;
 mod traced;
 pub(crate) mod variables;
 
+use std::sync::Arc;
+
 use super::format::{Facts, Format, InForce, Lower, Traced, known};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
@@ -100,7 +102,7 @@ impl Format for KindLm {
     }
 
     fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
-        (file.case_list() == Some(list)).then(|| -> Facts { Box::new(facts::test_facts(item)) })
+        (file.case_list() == Some(list)).then(|| -> Facts { Arc::new(facts::test_facts(item)) })
     }
 
     fn report_relations(

@@ -58,8 +58,8 @@ pub(crate) fn none_of(context: &Context<'_>, at: Pointer) -> Finding {
     Finding::new(NoneOf { alternatives, shape }, at, range)
 }
 
-/// The fix that adds a key to a mapping, behind the keys that come first in its type. `known` are values of keys that are no
-/// examples.
+/// Returns the fix that adds a key to a mapping, after the keys that come first in its type. `known` are values of keys
+/// that are not examples.
 fn insertion(mapping: NodeRef<'_>, shape: &Shape, key: &str, known: &[(&str, String)]) -> Option<Fix> {
     let order: Vec<&str> = shape.fields(Some(mapping)).iter().map(|field| field.name).collect();
     fix::insert(mapping, key, &shape.step(key, Some(mapping))?, &order, known)

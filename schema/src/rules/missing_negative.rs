@@ -23,7 +23,7 @@ page! {
 /// No scenario is tagged `negative`.
 #[derive(Debug)]
 struct NoNegative {
-    /// Where the gateway's log is, for a scenario that looks into it.
+    /// Where the gateway log is, for a scenario that looks into it.
     log_path: String,
 }
 
@@ -67,7 +67,7 @@ const WORDS: [&str; 14] = [
     "wrong", "error", "abort",
 ];
 
-/// The fixes: a tag for the scenario that is one, or a new scenario.
+/// Returns the fixes: a tag for the scenario that is one, or a new scenario.
 fn cures(scenarios: &Spot<'_>, log_path: &str) -> Vec<Fix> {
     let looks = |scenario: &Spot<'_>| {
         let name = scenario.get("name").and_then(|name| name.text()).unwrap_or_default().to_lowercase();
@@ -87,14 +87,14 @@ fn cures(scenarios: &Spot<'_>, log_path: &str) -> Vec<Fix> {
     fixes
 }
 
-/// The first tag that is `negative` but for its capitals.
+/// Returns the first tag that is `negative` except for its capitals.
 fn capital<'d>(scenarios: &Spot<'d>) -> Option<Spot<'d>> {
     let items = scenarios.items().into_iter();
     let mut tags = items.filter_map(|scenario| scenario.get("tags")).flat_map(|tags| tags.items());
     tags.find(|tag| tag.text().is_some_and(|text| text.eq_ignore_ascii_case("negative")))
 }
 
-/// The edits that tag a scenario.
+/// Returns the edits that tag a scenario.
 fn tag(scenario: &Spot<'_>) -> Option<Vec<Edit>> {
     let Some(tags) = scenario.get("tags") else {
         return scenario.with_behind("name", &[("tags", "[negative]".to_owned())]);

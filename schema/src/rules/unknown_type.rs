@@ -60,7 +60,7 @@ const OPPOSITES: [(&str, &str); 4] = [
     ("artifact_contains", "artifact_absent_words"),
 ];
 
-/// Maximum number of files that are offered in place of the reply.
+/// Maximum number of files that are offered instead of the reply.
 const MAX_FILES: usize = 3;
 
 /// Returns the type that checks the opposite of another one.
@@ -101,7 +101,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
     let Some(kind) = assertion.get("type") else { return check_elsewhere(assertion, report) };
     let unknown = kind.text().filter(|name| Assertion::type_info(name).is_none());
-    // A type with a value behind it is a fault of the text.
+    // A type with a value after it is a fault of the text.
     if let Some(name) = unknown.filter(|_| JoinedType::of(&kind).is_none()) {
         let finding = kind.finding(Unknown { name: name.to_owned(), meant: Meant::of(name) });
         report.push(finding.instead_of(Scope::At(kind.at.clone())));
@@ -126,7 +126,7 @@ fn check_elsewhere(assertion: &Spot<'_>, report: &mut Report) {
     report.push(places.into_iter().fold(finding, |finding, at| finding.instead_of(Scope::At(at))));
 }
 
-/// The edits that make `type: name` of `name: …`, with what is below the name beside it.
+/// Returns the edits that make `type: name` of `name: …`, with what is below the name beside it.
 fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>) -> Option<Vec<Edit>> {
     let field = only_field(name, member.node).and_then(|(field, is_list)| {
         let words = edit::words(member.node)?;
@@ -135,7 +135,7 @@ fn spelled_out(assertion: &Spot<'_>, name: &str, member: &Spot<'_>) -> Option<Ve
     edit::split_key(assertion.node, member.entry()?, &format!("type: {name}"), field.as_deref())
 }
 
-/// The field that a type needs, where it is one, and whether it is a list; nothing where the value does not fit.
+/// Returns the field that a type needs, where it is one, and whether it is a list; `None` if the value does not fit.
 fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     let fields = fields_of(name);
     let mut needed = fields.iter().filter(|field| field.need == Need::Required && field.name != "type");
@@ -149,7 +149,8 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     }
 }
 
-/// A text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of words.
+/// Returns a text, or texts, as what the type takes: a pattern in which no sign means more than itself, or a list of
+/// words.
 pub(crate) fn literal(member: &Spot<'_>, real: &str) -> Option<Vec<Edit>> {
     if real == "artifact_absent_words" {
         let rename = member.renamed("words")?;
@@ -171,7 +172,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The fixes that look for what was expected of the reply in the files that the scenario leaves.
+/// Returns the fixes that look for what was expected of the reply in the files that the scenario leaves.
 fn about_files(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &str) -> Vec<Fix> {
     let real = match name {
         "response_contains" | "output_contains" | "reply_contains" => "log_entry",
@@ -187,12 +188,12 @@ fn about_files(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>, name: &st
             edits.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
         }
         edits.extend(literal(&member, real)?);
-        Some(Fix::suggestion(format!("look into `{path}`"), edits))
+        Some(Fix::suggestion(format!("check `{path}`"), edits))
     };
     artifact_paths(site).iter().take(MAX_FILES).filter_map(fix).collect()
 }
 
-/// The fix of what is run beforehand to make a file: the file is what the scenario needs.
+/// Returns the fix of what is run beforehand to make a file: the file is what the scenario needs.
 fn awaited(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix> {
     let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
     let mut edits = [kind.replaced("file_present")?, file.renamed("path")?].concat();
@@ -201,7 +202,7 @@ fn awaited(site: &Site<'_>, assertion: &Spot<'_>, kind: &Spot<'_>) -> Option<Fix
             edits.extend(edit::comment_out(site.root, &member.at)?);
         }
     }
-    Some(Fix::suggestion("require that the file is there", edits))
+    Some(Fix::suggestion("require that the file exists", edits))
 }
 
 /// Whether the path has wildcards, which mean nothing to the type that exists.
@@ -235,7 +236,7 @@ fn has_nothing_else(assertion: &Spot<'_>, real: &str) -> bool {
     })
 }
 
-/// The fix that makes the same assertion with the type that exists.
+/// Returns the fix that makes the same assertion with the type that exists.
 fn convert(assertion: &Spot<'_>, kind: &Spot<'_>, real: &str, is_same: bool) -> Option<Fix> {
     let mut edits = kind.replaced(real)?;
     for field in fields_of(real).iter().filter(|field| assertion.get(field.name).is_none()) {
@@ -284,7 +285,7 @@ impl Rule for Unknown {
                 words.help(format!("use `{negation}`, the opposite of `{other}`"))
             }
             Meant::OppositeOf { other, negation: None } => {
-                words.note(format!("it is the opposite of `{other}`, and ClawSpec has no type for that"))
+                words.note(format!("it is the opposite of `{other}`, for which ClawSpec has no type"))
             }
             Meant::Nothing => words.help("use one of the types that `speclens explain` lists"),
         };

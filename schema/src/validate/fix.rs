@@ -22,7 +22,7 @@ pub(crate) fn split_into(items: usize) -> String {
     }
 }
 
-/// The fix, made by `fix`, that writes other words in place of a value.
+/// Returns the fix, made by `fix`, that writes other words instead of a value.
 pub(crate) fn written(node: NodeRef<'_>, words: String, fix: impl FnOnce(String, Vec<Edit>) -> Fix) -> Option<Fix> {
     let edits = edit::rewrite(node, words.clone())?;
     Some(fix(format!("write `{words}`"), edits))
@@ -171,7 +171,7 @@ pub(crate) struct ShortForm {
 }
 
 impl ShortForm {
-    /// The fix that writes `text`, in which the form is, in place of a node.
+    /// Returns the fix that writes `text`, in which the form is, instead of a node.
     pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Option<Fix> {
         written(node, text, if self.is_sure { Fix::safe } else { Fix::guess })
     }

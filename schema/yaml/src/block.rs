@@ -37,11 +37,34 @@ pub struct Block {
     pub(super) duplicates: Vec<Duplicate>,
     /// Where the comments are that may address speclens.
     pub(super) directives: Vec<usize>,
+    pub(super) signs: Signs,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether it was read in the light of them.
     by_edits: bool,
     memo: Mutex<Vec<Memo>>,
+}
+
+/// Bytes that are looked for in every text, at every edit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signs {
+    pub nul: bool,
+    pub tab: bool,
+    /// A number sign with a digit behind it.
+    pub number: bool,
+}
+
+impl Signs {
+    fn of(text: &str) -> Signs {
+        let has = |byte: u8| memchr::memchr(byte, text.as_bytes()).is_some();
+        Signs { nul: has(0), tab: has(b'\t'), number: numbers(text).next().is_some() }
+    }
+}
+
+/// Where a number sign with a digit behind it is.
+pub(super) fn numbers(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'#', bytes).filter(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
 }
 
 /// Where a block stands in the document.
@@ -106,6 +129,7 @@ impl Block {
             aliases: Vec::new(),
             duplicates: Vec::new(),
             directives: Vec::new(),
+            signs: Signs::of(text),
             memo: Mutex::new(Vec::new()),
             suspect: None,
             by_edits: false,

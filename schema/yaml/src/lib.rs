@@ -28,15 +28,18 @@ mod properties;
 mod recover;
 mod scalar;
 mod slip;
+mod slots;
 mod tree;
 mod update;
 mod value;
 mod view;
 
 use std::{
+    any::Any,
+    fmt,
     hash::{Hash, Hasher},
-    ops::{Deref, Range},
-    sync::Arc,
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use ropey::Rope;
@@ -46,6 +49,7 @@ use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
 use outline::Index;
+use slots::{Slot, Slots};
 use update::Pending;
 
 pub use block::{Block, BlockKind, is_foreign_blank};
@@ -57,7 +61,7 @@ pub use pointer::{Pointer, Step};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
 pub use value::{NAN, TooLarge, number};
-pub use view::{EntryRef, NodeRef, Shape};
+pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -70,7 +74,7 @@ const JOIN_LIMIT: usize = 64 * 1024;
 pub struct Document {
     text: Rope,
     rules: ScalarRules,
-    blocks: Arc<Vec<Slot>>,
+    blocks: Slots,
     /// Where each block begins, in bytes.
     starts: Arc<Vec<usize>>,
     index: Arc<Index>,
@@ -78,50 +82,16 @@ pub struct Document {
     pending: Option<Pending>,
     /// A fault that no single block shows: found by reading the whole.
     whole_fault: Option<Fault>,
+    notes: Arc<Notes>,
 }
 
-/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
-/// of blocks would cost more than all the rest.
-#[derive(Clone, Debug)]
-struct Slot {
-    block: Arc<Block>,
-    length: usize,
-    kind: BlockKind,
-    /// The entries or items that it holds.
-    children: usize,
-    has_anchors: bool,
-    /// How many aliases it has.
-    alias_count: usize,
-    /// Whether it has mistakes, repeated keys or aliases.
-    remarkable: bool,
-    has_directives: bool,
-}
+/// What others keep with a document, one of each type, through all its versions.
+#[derive(Default)]
+struct Notes(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
-impl Slot {
-    fn new(block: Arc<Block>) -> Slot {
-        let children = match block.root.as_ref().map(|root| &root.kind) {
-            Some(NodeKind::Mapping(entries)) => entries.len(),
-            Some(NodeKind::Sequence(items)) => items.len(),
-            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
-        };
-        Slot {
-            length: block.length,
-            kind: block.kind,
-            children,
-            has_anchors: !block.anchors.is_empty(),
-            alias_count: block.aliases.len(),
-            remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
-            has_directives: !block.directives.is_empty(),
-            block,
-        }
-    }
-}
-
-impl Deref for Slot {
-    type Target = Arc<Block>;
-
-    fn deref(&self) -> &Arc<Block> {
-        &self.block
+impl fmt::Debug for Notes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Notes")
     }
 }
 
@@ -151,11 +121,12 @@ impl Document {
         Document {
             text,
             rules,
-            blocks: Arc::default(),
+            blocks: Slots::default(),
             starts: Arc::default(),
             index: Arc::default(),
             pending: Some(Pending { old: 0..0, new: 0..length }),
             whole_fault: None,
+            notes: Arc::default(),
         }
     }
 
@@ -228,7 +199,7 @@ impl Document {
     /// PyYAML lets the lines of what is in quotes or brackets begin anywhere, so that a cut may go through them: a
     /// short text is then read whole.
     fn join_loose_lines(&mut self) {
-        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
@@ -254,7 +225,7 @@ impl Document {
         if self.is_whole() {
             return;
         }
-        let damaged = self.blocks.iter().any(|block| !block.faults.is_empty());
+        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
@@ -298,14 +269,14 @@ impl Document {
     }
 
     fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
-        let [block] = self.blocks.as_slice() else { return None };
+        let block = self.blocks.only()?;
         let before = block.suspect.clone().unwrap_or(pending.new.clone());
         Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
     }
 
     /// Takes all blocks anew.
     fn adopt(&mut self, blocks: Vec<Slot>) {
-        self.blocks = Arc::default();
+        self.blocks = Slots::default();
         self.starts = Arc::default();
         self.replace(0, 0, blocks);
     }
@@ -322,12 +293,20 @@ impl Document {
 
     /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
-        self.starts.iter().copied().zip(self.blocks.iter().map(|slot| &slot.block))
+        self.starts.iter().copied().zip(self.blocks.starting_at(0).map(|slot| &slot.block))
     }
 
     /// The block that a node stands in and where it begins; nothing for what is spread over blocks.
     pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         node.block().map(|block| (self.starts[block], &self.blocks[block].block))
+    }
+
+    /// The bytes of the block that holds a place.
+    pub fn block_around(&self, at: usize) -> Range<usize> {
+        let number = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
+        let length = self.blocks.get(number).map_or(0, |slot| slot.length);
+        let start = self.starts.get(number).copied().unwrap_or_default();
+        start..start + length
     }
 
     /// The block of an item that is alone in it, and where it begins.
@@ -360,10 +339,12 @@ impl Document {
         for alias in &block.aliases {
             for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
                 let target = &self.blocks[place];
-                if !seen.contains(&target.id()) {
-                    target.id().hash(hasher);
-                    seen.push(target.id());
-                    self.fingerprint(target, hasher, seen);
+                if !seen.contains(&target.id) {
+                    target.id.hash(hasher);
+                    seen.push(target.id);
+                    if target.alias_count > 0 {
+                        self.fingerprint(target, hasher, seen);
+                    }
                 }
             }
         }
@@ -371,7 +352,7 @@ impl Document {
 
     /// Whether the text could not be cut, so that it is one block.
     pub fn is_whole(&self) -> bool {
-        matches!(self.blocks.as_slice(), [block] if block.kind == BlockKind::Whole)
+        self.blocks.only().is_some_and(|block| block.kind == BlockKind::Whole)
     }
 
     /// Returns what cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
@@ -407,13 +388,11 @@ impl Document {
 
     /// A NUL is no part of any text, in YAML or elsewhere.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
-        let mut start = 0;
-        let found = self.text.chunks().find_map(|chunk| {
-            let at = memchr::memchr(0, chunk.as_bytes()).map(|at| start + at);
-            start += chunk.len();
-            at
-        });
-        let Some(at) = found else { return };
+        let Some(number) = self.blocks.iter().position(|slot| slot.signs.nul) else { return };
+        let start = self.starts[number];
+        let Some(at) = self.text.byte_slice(start..).bytes().position(|byte| byte == 0).map(|at| start + at) else {
+            return;
+        };
         let line = self.text.byte_to_line(at);
         faults.retain(|it| it.class() != FaultClass::Syntax || self.text.byte_to_line(it.range.start) != line);
         faults.push(Fault::new(at..at + 1, FaultKind::Nul));
@@ -422,7 +401,7 @@ impl Document {
     /// The names that damaged blocks may define where they cannot be read.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
-        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact()) {
+        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact) {
             let text = String::from(self.text.byte_slice(start..start + slot.length));
             for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
                 let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
@@ -507,13 +486,39 @@ impl Document {
     /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
     /// that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
-        let damaged = self.blocks.iter().filter(|slot| slot.remarkable && !slot.is_intact());
-        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id()).collect())
+        let damaged = self.blocks.iter().filter(|slot| !slot.is_intact);
+        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id).collect())
+    }
+
+    /// What somebody keeps with the document. It is the same in all versions of the document and in its copies, so it must be
+    /// of use whichever of them it is about.
+    pub fn notes<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
+        let mut notes = self.notes.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = notes.iter().find_map(|note| Arc::clone(note).downcast::<T>().ok()) {
+            return found;
+        }
+        let found: Arc<T> = Arc::default();
+        notes.push(Arc::clone(&found) as Arc<dyn Any + Send + Sync>);
+        found
+    }
+
+    /// Whether a tab is anywhere in the text.
+    pub fn has_tab(&self) -> bool {
+        self.blocks.iter().any(|slot| slot.signs.tab)
+    }
+
+    /// Where a number sign with a digit behind it is.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        let with_numbers = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.signs.number);
+        with_numbers.flat_map(|(start, slot)| {
+            let text = String::from(self.text.byte_slice(*start..start + slot.length));
+            block::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
+        })
     }
 
     /// Whether every byte was understood.
     pub fn is_intact(&self) -> bool {
-        self.whole_fault.is_none() && self.blocks.iter().all(|block| block.faults.is_empty())
+        self.whole_fault.is_none() && self.blocks.iter().all(|slot| slot.is_intact)
     }
 }
 

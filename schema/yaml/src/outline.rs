@@ -7,7 +7,7 @@ use std::{
 
 use rustc_hash::FxHashMap;
 
-use super::{BlockKind, Slot};
+use super::{BlockKind, slots::Slots};
 
 /// Where things are found.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ pub(super) struct IndexEntry {
 }
 
 impl Outline {
-    pub(super) fn of(blocks: &[Slot]) -> Outline {
+    pub(super) fn of(blocks: &Slots) -> Outline {
         let mut index = Outline { items: is_list(blocks).then(Vec::new), ..Outline::default() };
         // The list that items belong to, also when something broken stands between them.
         let mut list = None;
@@ -97,13 +97,13 @@ impl Outline {
 
 /// Whether the blocks are the items of a root that is a list: no entry comes before the first item, though
 /// comments may. Elsewhere items follow the key of their list.
-pub(super) fn is_list(blocks: &[Slot]) -> bool {
+pub(super) fn is_list(blocks: &Slots) -> bool {
     let kinds: Vec<BlockKind> = blocks.iter().take(2).map(|block| block.kind).collect();
     matches!(kinds.as_slice(), [BlockKind::Item, ..] | [BlockKind::Entry, BlockKind::Item])
 }
 
 /// Where names are defined.
-pub(super) fn anchors(blocks: &[Slot]) -> FxHashMap<Box<str>, Vec<usize>> {
+pub(super) fn anchors(blocks: &Slots) -> FxHashMap<Box<str>, Vec<usize>> {
     let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
     for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
         for anchor in &block.anchors {

@@ -109,7 +109,7 @@ impl Document {
 
     /// How many blocks behind the edit stay.
     fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
-        let old = self.blocks[head..].iter().zip(&self.starts[head..]).rev();
+        let old = self.blocks.starting_at(head).zip(&self.starts[head..]).rev();
         let same = |((block, old_start), span): &((&Slot, &usize), &Span)| {
             let old_start = **old_start;
             // What begins where the edit ends may have been joined with it, and so may all there is.
@@ -124,28 +124,28 @@ impl Document {
 
     /// Puts new blocks between those that stay.
     pub(super) fn replace(&mut self, head: usize, tail: usize, new: Vec<Slot>) {
-        let blocks = Arc::make_mut(&mut self.blocks);
+        let blocks = &mut self.blocks;
         let old = head..blocks.len() - tail;
+        let gone: Vec<&Slot> = old.clone().map(|number| &blocks[number]).collect();
         // An item in place of another one changes nothing but itself.
-        let alike = match (&blocks[old.clone()], new.as_slice()) {
+        let alike = match (gone.as_slice(), new.as_slice()) {
             ([old], [new]) => (old.kind, old.children) == (new.kind, new.children) && new.kind == BlockKind::Item,
             _ => false,
         };
         let moved = old.len() != new.len() && !self.index.anchors.is_empty();
-        let defined = |blocks: &[Slot]| blocks.iter().any(|block| block.has_anchors);
         // Where in its block a name is defined is for the block to say.
-        let same_names = match (&blocks[old.clone()], new.as_slice()) {
+        let same_names = match (gone.as_slice(), new.as_slice()) {
             ([old], [new]) => {
                 old.anchors.iter().map(|anchor| &anchor.name).eq(new.anchors.iter().map(|anchor| &anchor.name))
             }
-            (old, new) => !defined(old) && !defined(new),
+            (old, new) => !old.iter().any(|block| block.has_anchors) && !new.iter().any(|block| block.has_anchors),
         };
         let names = moved || !same_names;
-        drop(blocks.splice(old, new));
+        blocks.replace(old, new);
         let starts = Arc::make_mut(&mut self.starts);
         starts.truncate(head);
         let mut at = starts.last().map_or(0, |start| start + blocks[head - 1].length);
-        for block in &blocks[head..] {
+        for block in blocks.starting_at(head) {
             starts.push(at);
             at += block.length;
         }

@@ -1,11 +1,14 @@
 //! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows where it stands in the text.
 
-use std::{ops::Range, sync::PoisonError};
+use std::{
+    ops::Range,
+    sync::{Arc, PoisonError},
+};
 
 use rustc_hash::FxHashMap;
 
 use super::{
-    Document, Pointer,
+    Block, Document, Pointer,
     pointer::Step,
     scalar::{Scalar, resolve},
     tree::{Entry, Node, NodeKind, Style},
@@ -30,6 +33,21 @@ enum Place<'d> {
     List(usize),
     /// A node of a block.
     Node { block: usize, node: &'d Node },
+}
+
+/// The block of an item, and what its document knows of it without a look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemBlock<'d> {
+    /// The block.
+    pub block: &'d Arc<Block>,
+    /// Its number.
+    pub id: u64,
+    /// Where it begins.
+    pub start: usize,
+    /// Whether it holds no other item.
+    pub is_alone: bool,
+    /// Whether it refers to names that may be defined elsewhere.
+    pub has_aliases: bool,
 }
 
 /// One `key: value` of a mapping.
@@ -327,6 +345,27 @@ impl<'d> NodeRef<'d> {
         };
         let (block, items) = own.unwrap_or((0, &[]));
         spread.iter().map(move |&place| node.item(place)).chain(items.iter().map(move |item| node.at(block, item)))
+    }
+
+    /// The blocks of the items of a list, in their order, where each item is in a block of its own or shares one with other items.
+    /// `None` where all of the list is in one block.
+    pub fn item_blocks(self) -> Option<impl Iterator<Item = ItemBlock<'d>>> {
+        let items = match self.place {
+            Place::RootList => self.root_items(),
+            Place::List(entry) => self.list_items(entry),
+            Place::Node { .. } | Place::Root => return None,
+        };
+        let document = self.document;
+        Some(items.iter().map(move |&(number, _)| {
+            let slot = &document.blocks[number];
+            ItemBlock {
+                block: &slot.block,
+                id: slot.id,
+                start: document.starts[number],
+                is_alone: slot.children == 1,
+                has_aliases: slot.alias_count > 0,
+            }
+        }))
     }
 
     /// Whether an item of a list has a property. `question` stands for the property; thousands of items are asked once.

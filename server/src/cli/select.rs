@@ -25,14 +25,15 @@ impl Selection {
         self.tests.is_empty() && self.tags.is_empty()
     }
 
-    /// The chosen tests of each suite. It is an error that there are none, unless a suite has errors that may hide them.
+    /// Returns the chosen tests of each suite. It is an error that there are none, unless a suite has errors that may
+    /// hide them.
     pub(super) fn cases(&self, suites: &[Loaded]) -> anyhow::Result<Vec<BTreeSet<usize>>> {
         let patterns = self
             .tests
             .iter()
             .map(|text| {
                 let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
-                // A name that is no glob can still be meant as it stands.
+                // A name that is not a glob can still be meant as written.
                 (text, glob.ok().map(|glob| glob.compile_matcher()))
             })
             .collect::<Vec<_>>();
@@ -94,7 +95,7 @@ impl Selection {
     }
 }
 
-/// A `--set` option.
+/// Returns a `--set` option.
 pub(super) fn setting(text: &str) -> anyhow::Result<(&str, &str)> {
     text.split_once('=').with_context(|| format!("`--set {text}`: write `key=value`"))
 }

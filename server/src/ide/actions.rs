@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
+    analysis::{Located, Problems},
     cure::{self, Revealing},
     document::Document,
     problem::{Code, Edit, Fix, NewFile, Problem},
@@ -19,8 +20,6 @@ pub(crate) struct QuickFix {
     pub creates: Vec<NewFile>,
     /// Whether it is the best fix of its problem.
     pub preferred: bool,
-    /// The problem that it solves: its place in the list of problems.
-    pub solves: usize,
 }
 
 /// What is fixed at once.
@@ -36,54 +35,60 @@ impl Scope {
     /// The fix that is to be applied to a problem.
     fn choose(self, problem: &Problem) -> Option<&Fix> {
         match self {
-            // A fix that creates files is chosen one by one.
-            Scope::Kind(code) => {
-                problem.fixes.iter().find(|fix| fix.preferred && fix.creates.is_empty() && problem.code == code)
-            }
+            Scope::Kind(code) => problem.fixes.iter().find(|fix| is_best(fix) && problem.code == code),
             Scope::Safe => problem.fixes.iter().find(|fix| fix.is_safe()),
         }
     }
 }
 
+/// Whether a fix is chosen where all problems of a kind are fixed. One that creates files is chosen one by one.
+fn is_best(fix: &Fix) -> bool {
+    fix.preferred && fix.creates.is_empty()
+}
+
 /// Maximum number of problems whose fixes are offered at once: a selection of the whole text touches all of them.
 const MAX_OFFERED: usize = 100;
 
-/// The fixes for the problems that touch a range, in the order of the text.
-pub(crate) fn quick_fixes(document: &Document, problems: &[Problem], range: Range<usize>) -> Vec<QuickFix> {
-    let mut fixes = Vec::new();
-    for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.fixes.is_empty()).take(MAX_OFFERED)
-    {
-        fixes.extend(problem.fixes.iter().map(|fix| QuickFix {
-            title: fix.title.clone(),
-            edits: cure::adapted(document, &fix.edits),
-            creates: fix.creates.clone(),
-            preferred: fix.preferred,
-            solves: index,
-        }));
-    }
-    fixes
+/// The problems that touch a range, in the order of the text, each with its fixes.
+pub(crate) fn quick_fixes(
+    document: &Document,
+    problems: &Problems,
+    range: Range<usize>,
+) -> Vec<(Problem, Vec<QuickFix>)> {
+    let touched = problems.touching(&range).filter(Located::may_have_fix).take(MAX_OFFERED);
+    let quick = |fix: &Fix| QuickFix {
+        title: fix.title.clone(),
+        edits: cure::adapted(document, &fix.edits),
+        creates: fix.creates.clone(),
+        preferred: fix.preferred,
+    };
+    let with_fixes = |problem: Problem| {
+        let fixes = problem.fixes.iter().map(quick).collect();
+        (problem, fixes)
+    };
+    problems.with_fixes(document, touched).into_iter().map(with_fixes).collect()
 }
 
 /// What can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has several
 /// with a fix.
-pub(crate) fn kinds(problems: &[Problem], range: Range<usize>) -> Vec<(Scope, String)> {
+pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Scope, String)> {
     let mut codes: Vec<Code> = Vec::new();
-    for (_, problem) in touched(problems, &range) {
-        if !codes.contains(&problem.code) && Scope::Kind(problem.code).choose(problem).is_some() {
+    for problem in problems.with_fixes(document, problems.touching(&range).filter(Located::may_have_fix)) {
+        if !codes.contains(&problem.code) && Scope::Kind(problem.code).choose(&problem).is_some() {
             codes.push(problem.code);
         }
     }
     let kind = |code: Code| {
-        let scope = Scope::Kind(code);
-        let count = problems.iter().filter(|problem| scope.choose(problem).is_some()).count();
-        (count > 1).then(|| (scope, format!("Fix all {count} problems of the kind `{}`", code.as_str())))
+        let count = problems.count_with_fix(document, code, is_best);
+        let title = format!("Fix all {count} problems of the kind `{}`", code.as_str());
+        (count > 1).then_some((Scope::Kind(code), title))
     };
     codes.into_iter().filter_map(kind).collect()
 }
 
 /// The menu entry for all safe fixes; `None` where there are none.
-pub(crate) fn safe(problems: &[Problem]) -> Option<(Scope, String)> {
-    let count = problems.iter().filter(|problem| Scope::Safe.choose(problem).is_some()).count();
+pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
+    let count = problems.iter().filter(|problem| problem.safe_fixes().next().is_some()).count();
     let title = match count {
         0 => return None,
         1 => "Apply the safe fix in this file".to_owned(),
@@ -106,20 +111,14 @@ pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Probl
 
 /// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always errors
 /// are left out: nothing can silence them.
-pub(crate) fn silenceable(problems: &[Problem], range: Range<usize>) -> Vec<(Code, usize)> {
-    let mut found: Vec<(Code, usize)> = Vec::new();
-    for (index, problem) in touched(problems, &range).filter(|(_, problem)| !problem.code.is_always_an_error()) {
-        if found.iter().all(|(code, _)| *code != problem.code) {
-            found.push((problem.code, index));
+pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, Located<'p>)> {
+    let mut found: Vec<(Code, Located<'p>)> = Vec::new();
+    for problem in problems.touching(&range).filter(|problem| !problem.code().is_always_an_error()) {
+        if found.iter().all(|(code, _)| *code != problem.code()) {
+            found.push((problem.code(), problem));
         }
     }
     found
-}
-
-fn touched<'p>(problems: &'p [Problem], range: &Range<usize>) -> impl Iterator<Item = (usize, &'p Problem)> {
-    let Range { start, end } = *range;
-    let touches = move |problem: &Problem| problem.range.start <= end && start <= problem.range.end;
-    problems.iter().enumerate().filter(move |(_, problem)| touches(problem))
 }
 
 #[cfg(test)]
@@ -133,8 +132,8 @@ mod tests {
 
     const SUITE: &str = "kindlm: 1\nprojct: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo {{nme}}\n    vars: {name: x}\n    expect: {output: {containss: [x], maxLength: \"3\"}}\n";
 
-    fn look(document: &Document) -> Vec<Problem> {
-        Analyzer::new(SpecFile::KINDLM).problems(document, &MemoryFiles::default(), &Settings::default())
+    fn look(document: &Document) -> Problems {
+        Analyzer::new(SpecFile::KINDLM).look(document, &MemoryFiles::default(), &Settings::default())
     }
 
     #[test]
@@ -147,9 +146,8 @@ mod tests {
             let document = Document::read(&text, ScalarRules::Yaml12);
             let problems = look(&document);
             let fixes = quick_fixes(&document, &problems, 0..text.len());
-            let solved: std::collections::BTreeSet<usize> = fixes.iter().map(|fix| fix.solves).collect();
-            assert_eq!(solved.len(), MAX_OFFERED);
-            let kinds = kinds(&problems, 0..text.len());
+            assert_eq!(fixes.iter().filter(|(_, fixes)| !fixes.is_empty()).count(), MAX_OFFERED);
+            let kinds = kinds(&document, &problems, 0..text.len());
             assert!(
                 kinds.iter().any(|(_, title)| title == "Fix all 300 problems of the kind `unknown-key`"),
                 "{kinds:?}"
@@ -163,13 +161,16 @@ mod tests {
         let problems = look(&document);
         let at = text.find(word).expect("the word stands in the text");
         let mut out = String::new();
-        for fix in quick_fixes(&document, &problems, at..at) {
-            let star = if fix.preferred { "*" } else { " " };
-            let after = cure::replaced(text, &fix.edits);
-            let line = after.lines().find(|line| !text.contains(line)).unwrap_or_default();
-            out.push_str(&format!("{star} {}: {:?}: {}\n", fix.title, line, problems[fix.solves].message));
+        for (problem, fixes) in quick_fixes(&document, &problems, at..at) {
+            for fix in fixes {
+                let star = if fix.preferred { "*" } else { " " };
+                let after = cure::replaced(text, &fix.edits);
+                let line = after.lines().find(|line| !text.contains(line)).unwrap_or_default();
+                out.push_str(&format!("{star} {}: {:?}: {}\n", fix.title, line, problem.message));
+            }
         }
-        for (scope, title) in kinds(&problems, at..at).into_iter().chain(safe(&problems)) {
+        for (scope, title) in kinds(&document, &problems, at..at).into_iter().chain(safe(&problems)) {
+            let look = |document: &Document| look(document).to_vec(document);
             let after = cure::replaced(text, &fix_all(&document, &look, scope));
             let changed: Vec<&str> = after.lines().filter(|line| !text.contains(line)).collect();
             out.push_str(&format!("{title}: {changed:#?}\n"));

@@ -115,9 +115,7 @@ impl Format for Echo {
 struct SaysNothing;
 
 impl Rule for SaysNothing {
-    fn code(&self) -> Code {
-        Code::VacuousClaim
-    }
+    const CODE: Code = Code::VacuousClaim;
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new("every output contains an empty `says`").help("write a part of the output")

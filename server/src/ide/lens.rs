@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use speclens_schema::{
     document::{Document, NodeRef, Pointer},
     json_schema::SpecFile,
-    suite::{ActionKind, WrittenCase, case_items, list_of_cases, written_case, written_cases},
+    suite::{ActionKind, WrittenCase, case_items, list_of_cases, name_of_item, written_case, written_cases},
 };
 
 use speclens_runner::book::FOREIGN;
@@ -413,20 +413,40 @@ fn has_items(document: &Document, file: SpecFile) -> bool {
 
 /// Returns the name of the test around an offset. The blanks and the dash before a test belong to it.
 pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
-    let tests = written_cases(file, document);
-    let at = document.pointer_at(offset);
-    let around = |test: &&WrittenCase<'_>| at.below(&test.at).is_some();
-    let behind_dash = || {
-        let line = document.text().line_to_byte(document.text().byte_to_line(offset.min(document.text().len_bytes())));
-        tests.iter().find(|test| {
-            let start = test.node.range().start;
-            let before = || document.text().byte_slice(line..start).bytes();
-            offset < start
-                && before().all(|byte| matches!(byte, b' ' | b'-' | b'\r' | b'\n'))
-                && before().find(|byte| *byte != b' ').is_none_or(|first| first == b'-')
-        })
+    let Some(at) = list_of_cases(file) else {
+        return written_cases(file, document).first().map(|test| test.name.to_string());
     };
-    behind_dash().or_else(|| tests.iter().find(around)).map(|test| test.name.to_string())
+    let list = document.find(&at)?;
+    let text = document.text();
+    // Of thousands, only the test around the place and the one below it are looked at.
+    let below = || {
+        let line = text.line_to_byte(text.byte_to_line(offset.min(text.len_bytes())));
+        let test = first_below(list, offset)?;
+        let before = || text.byte_slice(line..test.range().start).bytes();
+        let is_behind_dash = before().all(|byte| matches!(byte, b' ' | b'-' | b'\r' | b'\n'))
+            && before().find(|byte| *byte != b' ').is_none_or(|first| first == b'-');
+        name_of_item(file, test).filter(|_| is_behind_dash)
+    };
+    let around = || {
+        let number = document.pointer_at(offset).below(&at)?.steps().next()?.index()?;
+        name_of_item(file, list.item_at(number)?)
+    };
+    below().or_else(around).map(str::to_owned)
+}
+
+/// The first item of a list that begins behind a place.
+fn first_below(list: NodeRef<'_>, offset: usize) -> Option<NodeRef<'_>> {
+    let is_below = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > offset);
+    let mut end = 1;
+    while !is_below(end - 1) {
+        end *= 2;
+    }
+    let mut first = end / 2;
+    while first < end {
+        let middle = first + (end - first) / 2;
+        if is_below(middle) { end = middle } else { first = middle + 1 }
+    }
+    list.item_at(first)
 }
 
 #[cfg(test)]

@@ -11,12 +11,7 @@ use speclens_schema::{
     shape::{Shape, Word},
 };
 
-use super::{
-    agents,
-    parts::{Part, parts},
-    values::Values,
-    walk,
-};
+use super::{agents, parts::Part, values::Values, walk};
 
 /// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +25,7 @@ pub(crate) struct Link {
 /// Every path to something that exists.
 #[cfg(test)]
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
-    parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
+    super::parts::parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
 }
 
 /// The paths of a part of a document that lead to something that exists.
@@ -42,7 +37,7 @@ pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> V
 
 /// Returns the files that an editor opens for what is at an offset: those that a path leads to, that of an agent, or those
 /// that a pattern matches.
-pub fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
+pub(crate) fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let mut found = Vec::new();
     walk::values(document, file, &(offset..offset), &mut |node, shape, _| {
         found.extend(link(node, shape, file, values).map(|link| opened(&link.path, values.files)));
@@ -58,7 +53,7 @@ pub fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset:
 
 /// Returns what an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
 /// describes it.
-pub fn opened(path: &str, files: &dyn Files) -> String {
+pub(crate) fn opened(path: &str, files: &dyn Files) -> String {
     let is_directory = files.kind(path) == Some(FileKind::Directory);
     let inside = ["SOUL.md", "SKILL.md"].map(|name| format!("{}/{name}", path.trim_end_matches('/')));
     let described = inside.into_iter().find(|file| is_directory && files.kind(file) == Some(FileKind::File));

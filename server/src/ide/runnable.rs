@@ -7,9 +7,10 @@ use std::{
 
 use speclens_runner::exec;
 use speclens_schema::{
+    analysis::Problems,
     document::{Document, NodeRef},
     json_schema::SpecFile,
-    problem::{Problem, Severity},
+    problem::Severity,
     suite::{ActionKind, Suite, case_items, list_of_cases, name_of_item, written_cases},
 };
 
@@ -126,13 +127,12 @@ impl<'a> Obstacles<'a> {
 }
 
 /// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
-pub(crate) fn broken(file: SpecFile, document: &Document, problems: &[Problem]) -> HashSet<String> {
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();
+pub(crate) fn broken(file: SpecFile, document: &Document, problems: &Problems) -> HashSet<String> {
+    let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
+    let places: Vec<usize> = errors.map(|problem| problem.range().start).collect();
     if places.is_empty() {
         return HashSet::new();
     }
-    places.sort_unstable();
     // Only the tests in which something is wrong are read: there may be thousands of others.
     let nodes: Vec<NodeRef<'_>> = match case_items(file, document) {
         Some(items) => items.collect(),
@@ -143,19 +143,15 @@ pub(crate) fn broken(file: SpecFile, document: &Document, problems: &[Problem]) 
         None => written_cases(file, document).first().map(|test| test.name.to_string()),
     };
     let mut broken = HashSet::new();
-    let mut inside = 0;
-    for node in &nodes {
-        let start = node.range().start;
-        let end = document.end_with_strays(*node).max(node.range().end);
-        let first = places.partition_point(|place| *place < start);
-        let count = places[first..].iter().take_while(|place| **place < end).count();
-        inside += count;
-        if count > 0 {
-            broken.extend(name(*node));
-        }
-    }
-    if inside < places.len() {
-        broken.extend(nodes.iter().filter_map(|node| name(*node)));
+    let mut left = places.as_slice();
+    while let Some(&place) = left.first() {
+        let around = nodes.partition_point(|node| node.range().start <= place).checked_sub(1).map(|at| nodes[at]);
+        let end = around.map_or(0, |node| document.end_with_strays(node).max(node.range().end));
+        let Some(node) = around.filter(|_| place < end) else {
+            return nodes.iter().filter_map(|node| name(*node)).collect();
+        };
+        broken.extend(name(node));
+        left = &left[left.partition_point(|place| *place < end)..];
     }
     broken
 }

@@ -135,10 +135,7 @@ impl Backend {
     ) -> Result<Option<T>> {
         match self.with(uri, work).await? {
             None => Ok(None),
-            Some(text) => match transport::answer(text) {
-                Ok(()) => Ok(None),
-                Err(_) => Err(failed("an answer found no request that it belongs to".to_owned())),
-            },
+            Some(text) => answered(transport::answer(text)).map(|()| None),
         }
     }
 
@@ -166,6 +163,11 @@ impl Backend {
             }
         });
     }
+}
+
+/// Whether an answer that goes past the framework found its request.
+fn answered(answer: std::result::Result<(), Vec<String>>) -> Result<()> {
+    answer.map_err(|_| failed("an answer found no request that it belongs to".to_owned()))
 }
 
 /// The folders of the workspace.
@@ -302,16 +304,13 @@ impl Backend {
     pub(super) async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport> {
         let uri = params.text_document.uri;
         let at = uri.clone();
-        let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at);
+        let known = params.previous_result_id;
+        let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at).into_report(known.as_deref());
         // A client asks again for one document because another one changed.
-        let items = self.with_on(&self.session.requests, &uri, About::All, work).await?;
-        Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(RelatedFullDocumentDiagnosticReport {
-            full_document_diagnostic_report: FullDocumentDiagnosticReport {
-                result_id: None,
-                items: items.unwrap_or_default(),
-            },
-            ..Default::default()
-        }))
+        if let Some(report) = self.with_on(&self.session.requests, &uri, About::All, work).await? {
+            answered(transport::answer(vec![report]))?;
+        }
+        Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(Default::default()))
     }
 
     pub(super) async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {

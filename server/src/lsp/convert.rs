@@ -7,13 +7,12 @@ use std::{
 };
 
 use ropey::Rope;
+use speclens_runner::files::lexical;
 use speclens_schema::{
     document::{Document, Encoding, LineColumn, Lines},
     problem::{Edit, OtherFile, Problem, Severity},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
-
-use super::limit;
 
 /// The source of problems of the text.
 pub(super) const SOURCE: &str = "speclens";
@@ -49,6 +48,14 @@ impl<'d> Ranges<'d> {
     pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
         let is_ascii = document.text().len_bytes() == document.text().len_chars();
         Ranges { document, encoding, count: Cell::new(0), starts: OnceCell::new(), is_ascii }
+    }
+
+    pub(super) fn document(&self) -> &'d Document {
+        self.document
+    }
+
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
@@ -112,21 +119,6 @@ pub(super) fn text_edit(document: &Document, encoding: Encoding, edit: &Edit) ->
     lsp::TextEdit { range: range(document, encoding, edit.range.clone()), new_text: edit.text.clone() }
 }
 
-/// Problems as diagnostics: all of them, or those that matter most and one that says that others are left out.
-pub(super) fn diagnostics(
-    document: &Document,
-    encoding: Encoding,
-    uri: &lsp::Uri,
-    problems: &[Problem],
-    edited_at: usize,
-) -> Vec<lsp::Diagnostic> {
-    let shown = limit::chosen(problems, edited_at, |problem| (problem.severity, &problem.range));
-    let ranges = Ranges::new(document, encoding);
-    let mut found: Vec<_> = shown.iter().map(|problem| diagnostic(&ranges, uri, problem)).collect();
-    found.extend(left_out(problems.len() - shown.len(), SOURCE, "speclens check"));
-    found
-}
-
 /// The diagnostic that ends a list from which others are left out. `command` lists them all.
 pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp::Diagnostic> {
     (count > 0).then(|| lsp::Diagnostic {
@@ -139,35 +131,46 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
     })
 }
 
-pub(super) fn diagnostic(ranges: &Ranges<'_>, uri: &lsp::Uri, problem: &Problem) -> lsp::Diagnostic {
-    let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
-        location: match &related.file {
-            None => lsp::Location { uri: uri.clone(), range: ranges.range(related.range.clone()) },
-            Some(file) => elsewhere(file, ranges.encoding, related.range.clone(), uri),
-        },
-        message: related.message.clone(),
-    });
-    let related: Vec<_> = related.collect();
-    let is_unnecessary = problem.code.is_about_unnecessary();
-    lsp::Diagnostic {
-        range: ranges.range(problem.range.clone()),
-        severity: Some(severity(problem.severity)),
-        code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
-        code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
-        source: Some(SOURCE.to_owned()),
-        message: problem.text().into(),
-        tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
-        related_information: (!related.is_empty()).then_some(related),
-        data: None,
-    }
+/// What the diagnostics of the text of a document depend on.
+pub(super) struct Converter<'s> {
+    pub ranges: Ranges<'s>,
+    pub uri: &'s lsp::Uri,
+    /// The directory that paths of other files start from.
+    pub directory: &'s Path,
 }
 
-/// A place in another file.
-fn elsewhere(file: &OtherFile, encoding: Encoding, range: Range<usize>, near: &lsp::Uri) -> lsp::Location {
-    let places = Lines::new(&Rope::from_str(&file.text()), encoding).places(range);
-    lsp::Location {
-        uri: uri(Path::new(&file.path)).unwrap_or_else(|| near.clone()),
-        range: lsp::Range { start: position(places.start), end: position(places.end) },
+impl Converter<'_> {
+    /// A problem as a diagnostic.
+    pub(super) fn diagnostic(&self, problem: &Problem) -> lsp::Diagnostic {
+        let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
+            location: match &related.file {
+                None => lsp::Location { uri: self.uri.clone(), range: self.ranges.range(related.range.clone()) },
+                Some(file) => self.elsewhere(file, related.range.clone()),
+            },
+            message: related.message.clone(),
+        });
+        let related: Vec<_> = related.collect();
+        let is_unnecessary = problem.code.is_about_unnecessary();
+        lsp::Diagnostic {
+            range: self.ranges.range(problem.range.clone()),
+            severity: Some(severity(problem.severity)),
+            code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
+            code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
+            source: Some(SOURCE.to_owned()),
+            message: problem.text().into(),
+            tags: is_unnecessary.then(|| vec![lsp::DiagnosticTag::Unnecessary]),
+            related_information: (!related.is_empty()).then_some(related),
+            data: None,
+        }
+    }
+
+    /// A place in another file.
+    fn elsewhere(&self, file: &OtherFile, range: Range<usize>) -> lsp::Location {
+        let places = Lines::new(&Rope::from_str(&file.text()), self.ranges.encoding).places(range);
+        lsp::Location {
+            uri: uri(&lexical(&self.directory.join(&file.path))).unwrap_or_else(|| self.uri.clone()),
+            range: lsp::Range { start: position(places.start), end: position(places.end) },
+        }
     }
 }
 

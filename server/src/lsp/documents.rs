@@ -14,7 +14,6 @@ use speclens_schema::{
     document::{Document, LineColumn, Lines},
     json_schema::SpecFile,
     kind::{self, Around},
-    problem::{Code, Problem},
 };
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent as Change, Uri};
@@ -22,6 +21,7 @@ use tower_lsp_server::gen_lsp_types::{FileEvent, TextDocumentContentChangeEvent 
 use super::{
     changes::About,
     convert,
+    diagnostics::List,
     session::{Open, Session, State},
 };
 use crate::{
@@ -90,13 +90,6 @@ impl Place {
     /// Whether it makes a suite, or is a part of one.
     pub(super) fn has_suite(&self) -> bool {
         !self.file.is_part() || self.main().is_some()
-    }
-
-    /// The problems that mean something for this document: one that is not saved has no files beside it.
-    pub(super) fn retain(&self, problems: &mut Vec<Problem>) {
-        if self.path.is_none() {
-            problems.retain(|problem| problem.code != Code::MissingFile);
-        }
     }
 }
 
@@ -186,7 +179,7 @@ impl Session {
         }
         let results = self.results_of(&place.suite(uri));
         let is_guess = place.scope.as_ref().is_some_and(|scope| scope.is_guess);
-        let analyzer = Analyzer::new(place.file).guessing(is_guess);
+        let analyzer = Analyzer::new(place.file).guessing(is_guess).saved(place.path.is_some());
         let was_main = {
             let mut state = self.state();
             let Some(now) = state.seen(uri).filter(|now| now.opening == seen.opening) else { return false };
@@ -309,8 +302,7 @@ impl Session {
 
     /// What a document that is closed leaves to do: what is on the disk counts from now on, and other documents report it.
     fn follow_close(&self, uri: &str, closed: &Closed) {
-        let gone = self.client.publish_diagnostics(Uri(uri.to_owned()), Vec::new(), None);
-        Handle::current().block_on(gone);
+        self.publish(&Uri(uri.to_owned()), List::new(), None);
         if closed.file.part().is_some() {
             self.neighbours_changed();
         }

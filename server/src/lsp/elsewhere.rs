@@ -7,10 +7,9 @@ use std::{
     sync::PoisonError,
 };
 
-use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{convert, session::Session};
+use super::{convert, diagnostics::List, session::Session};
 
 /// What was published, by the path of the file.
 pub(super) type Published = BTreeMap<PathBuf, Entry>;
@@ -26,7 +25,7 @@ pub(super) struct Entry {
 /// Publishes diagnostics of other files because of a document, and removes those that it no longer causes.
 /// A file that is open has its own. Runs on the thread of the analysis only, so what is published last is what is known
 /// last.
-pub(super) fn publish(session: &Session, runtime: &Handle, uri: &str, files: Vec<(PathBuf, Vec<lsp::Diagnostic>)>) {
+pub(super) fn publish(session: &Session, uri: &str, files: Vec<(PathBuf, Vec<lsp::Diagnostic>)>) {
     let mut changed: Vec<(PathBuf, Vec<lsp::Diagnostic>)> = Vec::new();
     {
         let mut published = session.published_elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,6 +50,8 @@ pub(super) fn publish(session: &Session, runtime: &Handle, uri: &str, files: Vec
     }
     for (path, diagnostics) in changed.into_iter().filter(|(path, _)| !session.is_ours(path)) {
         let Some(address) = convert::uri(&path) else { continue };
-        runtime.block_on(session.client.publish_diagnostics(address, diagnostics, None));
+        let mut list = List::new();
+        list.extend(&diagnostics);
+        session.publish(&address, list, None);
     }
 }

@@ -5,14 +5,16 @@ use std::{collections::HashSet, path::Path, sync::Arc};
 use serde_json::{Value, json};
 use speclens_runner::files;
 use speclens_schema::{
-    problem::Problem,
+    analysis::Problems,
     suite::{ActionKind, Suite, written_cases},
 };
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
     client::SUGGEST,
-    commands, convert, edits, fix_all, ignoring,
+    commands, convert,
+    diagnostics::List,
+    edits, fix_all, ignoring,
     session::{Session, Snapshot},
     shares::{Answer, Placed},
 };
@@ -34,13 +36,12 @@ use crate::{
 };
 
 /// The problems of the text, for a client that asks.
-pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> Vec<Diagnostic> {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    convert::diagnostics(document, encoding, uri, &problems(snapshot), snapshot.edited_at)
+pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> List {
+    List::of(snapshot, uri, &problems(snapshot))
 }
 
 /// The problems of this version, under the settings as they are now.
-fn problems(snapshot: &Snapshot) -> Arc<Vec<Problem>> {
+fn problems(snapshot: &Snapshot) -> Arc<Problems> {
     super::problems(snapshot, &snapshot.workspace())
 }
 
@@ -130,26 +131,29 @@ fn quick_fixes(
     session: &Session,
     snapshot: &Snapshot,
     params: &CodeActionParams,
-    problems: &[Problem],
+    problems: &Problems,
 ) -> Vec<CodeActionResponse> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let uri = &params.text_document.uri;
     let start = convert::offset(document, encoding, params.range.start);
     let end = convert::offset(document, encoding, params.range.end).max(start);
     let ranges = convert::Ranges::new(document, encoding);
-    let fixes = actions::quick_fixes(document, problems, start..end).into_iter().filter_map(|fix| {
-        let edit = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates)?;
-        let solved = problems.get(fix.solves).map(|problem| convert::diagnostic(&ranges, uri, problem));
-        Some(CodeActionResponse::CodeAction(CodeAction {
-            title: fix.title,
-            kind: Some(CodeActionKind::QuickFix),
-            diagnostics: solved.map(|solved| vec![solved]),
-            is_preferred: fix.preferred.then_some(true),
-            edit: Some(edit),
-            ..CodeAction::default()
-        }))
-    });
-    let mut actions: Vec<_> = fixes.collect();
+    let converter = convert::Converter { ranges, uri, directory: &snapshot.place.directory };
+    let mut actions = Vec::new();
+    for (problem, fixes) in actions::quick_fixes(document, problems, start..end) {
+        let solved = converter.diagnostic(&problem);
+        for fix in fixes {
+            let Some(edit) = edits::with_new_files(snapshot, uri, &fix.edits, &fix.creates) else { continue };
+            actions.push(CodeActionResponse::CodeAction(CodeAction {
+                title: fix.title,
+                kind: Some(CodeActionKind::QuickFix),
+                diagnostics: Some(vec![solved.clone()]),
+                is_preferred: fix.preferred.then_some(true),
+                edit: Some(edit),
+                ..CodeAction::default()
+            }));
+        }
+    }
     if fix_all::is_affordable(snapshot, params) {
         actions.extend(fix_all::of_kinds(snapshot, uri, problems, start..end));
     }

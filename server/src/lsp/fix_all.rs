@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use speclens_schema::problem::{Code, Problem};
+use speclens_schema::{analysis::Problems, problem::Code};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{edits, session::Snapshot};
@@ -51,15 +51,15 @@ fn is_fix_all(kind: &str) -> bool {
 pub(super) fn of_kinds(
     snapshot: &Snapshot,
     uri: &Uri,
-    problems: &[Problem],
+    problems: &Problems,
     range: Range<usize>,
 ) -> Vec<CodeActionResponse> {
-    let kinds = actions::kinds(problems, range).into_iter();
+    let kinds = actions::kinds(&snapshot.document, problems, range).into_iter();
     kinds.map(|(scope, title)| action(snapshot, uri, scope, title, CodeActionKind::QuickFix)).collect()
 }
 
 /// The action that applies every safe fix.
-pub(super) fn of_file(snapshot: &Snapshot, uri: &Uri, problems: &[Problem]) -> Option<CodeActionResponse> {
+pub(super) fn of_file(snapshot: &Snapshot, uri: &Uri, problems: &Problems) -> Option<CodeActionResponse> {
     let (scope, title) = actions::safe(problems)?;
     Some(action(snapshot, uri, scope, title, CodeActionKind::Custom(KIND.into())))
 }
@@ -82,7 +82,7 @@ fn action(snapshot: &Snapshot, uri: &Uri, scope: Scope, title: String, kind: Cod
 fn edit(snapshot: &Snapshot, uri: &Uri, scope: Scope) -> WorkspaceEdit {
     let document = &snapshot.document;
     let workspace = snapshot.workspace();
-    let look = |document: &_| super::problems_of(snapshot, document, &workspace);
+    let look = |document: &_| super::problems_of(snapshot, document, &workspace).to_vec(document);
     let edits = actions::fix_all(document, &look, scope);
     edits::in_document(snapshot, uri, &edits)
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ropey::Rope;
-use speclens_schema::{document::Document, problem::Problem, settings::Settings};
+use speclens_schema::{analysis::Problems, document::Document, settings::Settings};
 
 /// What was found last. What files said is not part of it: where files change, another one takes its place.
 #[derive(Default)]
@@ -15,7 +15,7 @@ struct Finding {
     text: Rope,
     verdict: (bool, bool, Vec<u64>),
     settings: Arc<Settings>,
-    problems: OnceLock<Arc<Vec<Problem>>>,
+    problems: OnceLock<Arc<Problems>>,
 }
 
 impl Found {
@@ -25,8 +25,8 @@ impl Found {
         &self,
         document: &Document,
         settings: &Arc<Settings>,
-        look: impl FnOnce() -> Vec<Problem>,
-    ) -> Arc<Vec<Problem>> {
+        look: impl FnOnce() -> Problems,
+    ) -> Arc<Problems> {
         let finding = {
             let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match found.as_ref().filter(|known| known.is_about(document, settings)) {
@@ -69,14 +69,20 @@ mod tests {
     use speclens_schema::{
         dialect::ScalarRules,
         document::Pointer,
-        problem::Code,
+        json_schema::SpecFile,
+        problem::{Code, Problem},
         settings::{Limits, Settings},
     };
 
     use super::*;
 
-    fn problem(message: &str) -> Vec<Problem> {
-        vec![Problem::new(Code::UnknownKey, Pointer::root(), 0..0, message)]
+    fn problem(message: &str) -> Problems {
+        let problem = Problem::new(Code::UnknownKey, Pointer::root(), 0..0, message);
+        Problems::of_whole(SpecFile::KINDLM, vec![problem])
+    }
+
+    fn message(problems: &Problems) -> &str {
+        &problems.others()[0].message
     }
 
     #[test]
@@ -111,7 +117,7 @@ mod tests {
                 scope.spawn(|| {
                     begin.wait();
                     let look = || problem(&count.fetch_add(1, Ordering::SeqCst).to_string());
-                    assert_eq!(found.problems(&document, &settings, look)[0].message, "0");
+                    assert_eq!(message(&found.problems(&document, &settings, look)), "0");
                 });
             }
         });
@@ -133,9 +139,10 @@ mod tests {
                 })
             });
             begun.wait();
-            assert_eq!(found.problems(&other, &settings, || problem("of the other"))[0].message, "of the other");
+            let of_other = found.problems(&other, &settings, || problem("of the other"));
+            assert_eq!(message(&of_other), "of the other");
             go_on.wait();
-            assert_eq!(first.join().unwrap()[0].message, "of the first");
+            assert_eq!(message(&first.join().unwrap()), "of the first");
         });
     }
 }

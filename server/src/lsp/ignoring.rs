@@ -8,8 +8,9 @@ use std::{
 use ropey::Rope;
 use speclens_runner::files::Buffers as _;
 use speclens_schema::{
+    analysis::Problems,
     document::Lines,
-    problem::{Code, Edit, Problem},
+    problem::{Code, Edit},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -28,18 +29,20 @@ pub(super) fn actions(
     session: &Session,
     snapshot: &Snapshot,
     uri: &lsp::Uri,
-    problems: &[Problem],
+    problems: &Problems,
     range: Range<usize>,
 ) -> Vec<lsp::CodeActionResponse> {
     if snapshot.place.file.is_settings() {
         // They have no comments of this kind, and are not switched off by themselves.
         return Vec::new();
     }
+    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
+    let converter = convert::Converter { ranges, uri, directory: &snapshot.place.directory };
     let mut found = Vec::new();
-    for (code, index) in actions::silenceable(problems, range) {
+    for (code, problem) in actions::silenceable(problems, range) {
         let word = code.as_str();
         let own = |edits: Vec<Edit>| edits::in_document(snapshot, uri, &edits);
-        let problem = &problems[index];
+        let problem = problem.problem();
         let here = ignore::here(&snapshot.document, code, problem.range.start).map(own);
         let in_file = ignore::in_file(&snapshot.document, code).map(own);
         let ways = [
@@ -47,8 +50,7 @@ pub(super) fn actions(
             (format!("Ignore `{word}` in this file"), in_file),
             (format!("Ignore `{word}` in this workspace"), in_workspace(session, snapshot, code)),
         ];
-        let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-        let solved = vec![convert::diagnostic(&ranges, uri, problem)];
+        let solved = vec![converter.diagnostic(&problem)];
         for (title, edit) in ways.into_iter().filter_map(|(title, edit)| Some((title, edit?))) {
             found.push(lsp::CodeActionResponse::CodeAction(lsp::CodeAction {
                 title,

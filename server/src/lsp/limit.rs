@@ -15,7 +15,7 @@ const NEAR_BYTES: usize = 2048;
 pub(super) fn chosen<T>(
     all: &[T],
     edited_at: usize,
-    severity_and_range: impl Fn(&T) -> (Severity, &Range<usize>),
+    severity_and_range: impl Fn(&T) -> (Severity, Range<usize>),
 ) -> Vec<&T> {
     if all.len() <= MAX_DIAGNOSTICS {
         return all.iter().collect();
@@ -44,7 +44,7 @@ mod tests {
     fn check(count: usize, edited_at: usize, others: &[(usize, Severity)]) -> Vec<usize> {
         let severity = |index| others.iter().find(|other| other.0 == index).map_or(Severity::Hint, |other| other.1);
         let all: Vec<_> = (0..count).map(|index| (severity(index), index * 100..index * 100 + 10)).collect();
-        let chosen = chosen(&all, edited_at, |(severity, range)| (*severity, range));
+        let chosen = chosen(&all, edited_at, |(severity, range)| (*severity, range.clone()));
         chosen.into_iter().map(|(_, range)| range.start / 100).collect()
     }
 

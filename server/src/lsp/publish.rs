@@ -6,12 +6,14 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use speclens_schema::{problem::Severity, suite::CaseFile};
+use speclens_schema::{analysis::Problems, problem::Severity, suite::CaseFile};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert, elsewhere,
+    convert,
+    diagnostics::List,
+    elsewhere,
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     settings,
@@ -39,7 +41,7 @@ pub(super) fn analyse_until_stopped(session: &Arc<Session>, runtime: &Handle) {
 
 fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let Some(snapshot) = session.snapshot(uri) else {
-        elsewhere::publish(session, runtime, uri, Vec::new());
+        elsewhere::publish(session, uri, Vec::new());
         return;
     };
     let workspace = snapshot.workspace();
@@ -47,7 +49,7 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     let first = snapshot.latest.is_none();
     if first && !snapshot.abilities.pulls_diagnostics {
         // On opening, what the text says comes first; what was recorded follows.
-        publish(session, runtime, uri, &snapshot, &problems, &[]);
+        publish(session, uri, &snapshot, &problems, &[]);
     }
     if first {
         // So does what the whole says beyond its parts.
@@ -89,8 +91,8 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     }
     let mut others = diagnostics_of_parts(session, &snapshot, uri, &parts);
     others.extend(settings::wrong(session, &snapshot, &workspace));
-    elsewhere::publish(session, runtime, uri, others);
-    publish(session, runtime, uri, &snapshot, &problems, &run_problems);
+    elsewhere::publish(session, uri, others);
+    publish(session, uri, &snapshot, &problems, &run_problems);
     refresh();
 }
 
@@ -125,7 +127,7 @@ fn results(
     session: &Session,
     uri: &str,
     snapshot: &Snapshot,
-    problems: &Arc<Vec<speclens_schema::problem::Problem>>,
+    problems: &Problems,
     workspace: &workspace::Workspace,
 ) -> (Latest, RunProblems) {
     if !snapshot.place.has_tests() {
@@ -143,8 +145,9 @@ fn results(
         // Nothing was ever run: a keystroke then does not cost a look at every case.
         return Default::default();
     }
-    let suite =
-        Arc::new(snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, problems));
+    let all = problems.to_vec(&snapshot.document);
+    let suite = snapshot.analyzer.suite(&snapshot.document, place.files.as_ref(), &workspace.settings, &all);
+    let suite = Arc::new(suite);
     let look = results().look(uri, &suite, &workspace.secrets_of(&suite));
     let seen = look.take(&suite);
     let mut outcomes = results().remember(seen);
@@ -152,34 +155,35 @@ fn results(
         outcomes = left_out::without_spare(&suite, outcomes);
     }
     // Where a run refuses the suite, its gates say nothing.
-    let is_refused = workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity == Severity::Error);
+    let is_refused =
+        workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity() == Severity::Error);
     let with_gates = place.main().is_none() && !is_refused;
     let problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
     (Latest { suite: Some(suite), outcomes, ..Latest::default() }, problems)
 }
 
 /// Publishes diagnostics. To a client that asks for problems of the text itself, only results of runs are sent.
-fn publish(
-    session: &Session,
-    runtime: &Handle,
-    uri: &str,
-    snapshot: &Snapshot,
-    problems: &[speclens_schema::problem::Problem],
-    run_problems: &[RunProblem],
-) {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let lsp_uri = lsp::Uri(uri.to_owned());
-    let mut diagnostics = if snapshot.abilities.pulls_diagnostics {
-        Vec::new()
-    } else {
-        convert::diagnostics(document, encoding, &lsp_uri, problems, snapshot.edited_at)
+fn publish(session: &Session, uri: &str, snapshot: &Snapshot, problems: &Problems, run_problems: &[RunProblem]) {
+    let address = lsp::Uri(uri.to_owned());
+    let mut list = match snapshot.abilities.pulls_diagnostics {
+        true => List::new(),
+        false => List::of(snapshot, &address, problems),
     };
     let folders = session.scopes.folders();
-    diagnostics.extend(Converter::of(snapshot, &lsp_uri, &folders).diagnostics(run_problems));
-    let publish = session.client.publish_diagnostics(lsp_uri, diagnostics, Some(snapshot.version));
-    runtime.block_on(publish);
+    list.extend(&Converter::of(snapshot, &address, &folders).diagnostics(run_problems));
+    session.publish(&address, list, Some(snapshot.version));
     if !session.is_open(uri) {
         // It was closed in between: nothing may stay in the list of problems.
-        runtime.block_on(session.client.publish_diagnostics(lsp::Uri(uri.to_owned()), Vec::new(), None));
+        session.publish(&address, List::new(), None);
+    }
+}
+
+impl Session {
+    /// Publishes the diagnostics of a file.
+    pub(super) fn publish(&self, uri: &lsp::Uri, list: List, version: Option<i32>) {
+        let uri = serde_json::to_string(uri).unwrap_or_default();
+        let version = version.map(|version| format!(",\"version\":{version}")).unwrap_or_default();
+        let parts = vec![format!("{{\"uri\":{uri},\"diagnostics\":"), list.into_json(), format!("{version}}}")];
+        self.outbox.notify("textDocument/publishDiagnostics", parts);
     }
 }

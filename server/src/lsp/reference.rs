@@ -38,6 +38,11 @@ pub(super) fn page_of(code: Code) -> Option<Uri> {
     Some(Uri(format!("{}#{}", written.address.0, code.as_str())))
 }
 
+/// Whether it is written, so that there are addresses in it.
+pub(super) fn is_written() -> bool {
+    WRITTEN.get().is_some()
+}
+
 /// Writes it, unless it is there. It is read-only, so that it is not edited by accident.
 fn write() -> Option<Written> {
     let text = reference::reference();

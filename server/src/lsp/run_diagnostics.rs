@@ -56,7 +56,7 @@ impl<'s> Converter<'s> {
     pub(super) fn diagnostics(&self, problems: &[RunProblem]) -> Vec<lsp::Diagnostic> {
         let Some(severity) = self.severity else { return Vec::new() };
         let shown = limit::chosen(problems, self.edited_at, |problem| {
-            (severity_of(problem.status, Severity::Error), &problem.range)
+            (severity_of(problem.status, Severity::Error), problem.range.clone())
         });
         let mut diagnostics: Vec<_> = shown.iter().map(|problem| self.diagnostic(problem, severity)).collect();
         let count = problems.len() - shown.len();

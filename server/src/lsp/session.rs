@@ -21,6 +21,7 @@ use super::{
     found::Found,
     indexing::Remembered,
     runs::Wanted,
+    transport::Outbox,
 };
 use crate::{
     buffers::Buffers,
@@ -36,6 +37,8 @@ use crate::{
 pub(super) struct Session {
     /// The way to the client.
     pub client: Client,
+    /// The short way there, for what is long and in words already.
+    pub outbox: Outbox,
     /// The threads that work on requests.
     pub requests: Pool,
     /// The threads that work on requests that may wait for the index: they must not hold up the others.
@@ -233,7 +236,7 @@ impl Snapshot {
 
 impl Session {
     /// A session without documents.
-    pub(super) fn new(client: Client, clock: Clock, requests: Pool, patient: Pool) -> Session {
+    pub(super) fn new(client: Client, outbox: Outbox, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
             strangers: HashMap::new(),
@@ -258,6 +261,7 @@ impl Session {
         let acting = Acting(watch::Sender::new(0));
         Session {
             client,
+            outbox,
             requests,
             patient,
             clock,

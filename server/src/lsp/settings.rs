@@ -6,7 +6,7 @@ use speclens_schema::{document::Document, verdict::Status};
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use super::{
-    convert,
+    convert, limit,
     session::{Session, Snapshot},
 };
 use crate::{
@@ -24,8 +24,12 @@ pub(super) fn wrong(
     let is_wrong = |file: &&SettingsFile| !file.problems.is_empty() && !session.is_ours(&file.path);
     let file = workspace.file.as_deref().filter(is_wrong)?;
     let address = convert::uri(&file.path)?;
-    let encoding = snapshot.abilities.encoding;
-    Some((file.path.clone(), convert::diagnostics(&file.document, encoding, &address, &file.problems, 0)))
+    let ranges = convert::Ranges::new(&file.document, snapshot.abilities.encoding);
+    let converter = convert::Converter { ranges, uri: &address, directory: &snapshot.place.directory };
+    let shown = limit::chosen(&file.problems, 0, |problem| (problem.severity, problem.range.clone()));
+    let mut found: Vec<_> = shown.iter().map(|problem| converter.diagnostic(problem)).collect();
+    found.extend(convert::left_out(file.problems.len() - shown.len(), convert::SOURCE, "speclens check"));
+    Some((file.path.clone(), found))
 }
 
 /// The problem of a suite that does not run because of its settings, at its first key.

@@ -13,12 +13,12 @@ use crate::ide::{
     values::Values,
 };
 
-/// The names that LSP has for our kinds, in the order of [`TokenKind::ALL`].
+/// Returns the names that LSP has for our kinds, in the order of [`TokenKind::ALL`].
 pub(super) fn legend() -> Vec<&'static str> {
     TokenKind::ALL.iter().map(|kind| name(*kind)).collect()
 }
 
-/// The name that comes nearest: themes know no others.
+/// Returns the name that comes nearest: themes know no others.
 fn name(kind: TokenKind) -> &'static str {
     match kind {
         TokenKind::Placeholder => "parameter",
@@ -36,7 +36,7 @@ fn name(kind: TokenKind) -> &'static str {
     }
 }
 
-/// The tokens of a range of a document.
+/// Returns the tokens of a range of a document.
 pub(super) fn tokens(snapshot: &Snapshot, range: Range) -> SemanticTokens {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let start = convert::offset(document, encoding, range.start);
@@ -70,9 +70,9 @@ fn chained(ranges: &convert::Ranges<'_>, tokens: Vec<Token>, line: u32) -> Vec<S
 struct Chain {
     /// How far the first token is from the first line of the part.
     down: u32,
-    /// How many lines are between the first token and the last one.
+    /// Number of lines that are between the first token and the last one.
     height: u32,
-    /// The numbers of LSP behind the first one, which depends on the token before, with commas between them.
+    /// The numbers of LSP after the first one, which depends on the token before, with commas between them.
     words: Box<str>,
 }
 
@@ -92,7 +92,7 @@ impl Chain {
     }
 }
 
-/// The tokens of a whole document, as JSON.
+/// Returns the tokens of a whole document, as JSON.
 pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<String> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let ranges = convert::Ranges::new(document, encoding);
@@ -112,7 +112,7 @@ pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<String> {
     json.finish("]}")
 }
 
-/// What stands between the letters of a part of a document.
+/// Returns what is between the letters of a part of a document.
 pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHint> {
     if !snapshot.display.inlay_hints {
         return Vec::new();
@@ -136,12 +136,12 @@ pub(super) fn hints(snapshot: &Snapshot, uri: &Uri, range: Range) -> Vec<InlayHi
     shown.collect()
 }
 
-/// The document that a hint belongs to, when there is more to say about it.
+/// Returns the document that a hint belongs to, when there is more to say about it.
 pub(super) fn document_of(hint: &InlayHint) -> Option<Uri> {
     Some(Uri(hint.data.as_ref()?.get("uri")?.as_str()?.to_owned()))
 }
 
-/// A hint with all that there is to say about it.
+/// Returns a hint with all that there is to say about it.
 pub(super) fn resolved(snapshot: &Snapshot, mut hint: InlayHint) -> InlayHint {
     let pattern = hint.data.as_ref().and_then(|data| data.get("pattern")?.as_str());
     if let Some(pattern) = pattern {

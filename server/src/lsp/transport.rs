@@ -147,6 +147,12 @@ impl Outbox {
 }
 
 impl Outbox {
+    /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
+    pub(super) fn notify(&self, method: &str, parts: Vec<String>) {
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
+        self.send_parts(std::iter::once(head).chain(parts).chain(["}".to_owned()]));
+    }
+
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
         self.send_parts([message.to_string()]);
@@ -164,8 +170,8 @@ impl Outbox {
 }
 
 async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mut output: W) {
-    /// Shorter pieces are written together.
-    const LONG: usize = 32 * 1024;
+    /// Shorter pieces are written together: each write wakes another thread.
+    const LONG: usize = 256 * 1024;
     let mut bytes = Vec::new();
     while let Some(mut pieces) = waiting.recv().await {
         while let Ok(more) = waiting.try_recv() {

@@ -13,7 +13,7 @@ impl Session {
     pub(super) fn whole_suite(&self, snapshot: &Snapshot, workspace: &Workspace) -> Suite {
         let main = self.main_of(snapshot);
         let snapshot = main.as_ref().unwrap_or(snapshot);
-        let problems = super::problems(snapshot, workspace);
+        let problems = super::problems(snapshot, workspace).to_vec(&snapshot.document);
         let files = snapshot.place.files.as_ref();
         snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems)
     }

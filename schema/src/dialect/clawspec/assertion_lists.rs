@@ -30,7 +30,8 @@ pub(crate) fn below_other_names<'d>(scenario: &Spot<'d>) -> Vec<Spot<'d>> {
     names.filter_map(|other| scenario.get(other.name).filter(Spot::is_list)).collect()
 }
 
-/// Returns the paths of the artifacts that the assertions around a place look at, each once, but for those that are wrong.
+/// Returns the paths of the artifacts that the assertions around a place look at, each once, except for those that are
+/// wrong.
 pub(crate) fn artifact_paths(site: &Site<'_>) -> Vec<String> {
     let root = Spot::root(site.root);
     let mut paths: Vec<String> = Vec::new();

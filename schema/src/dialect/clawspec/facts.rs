@@ -77,6 +77,8 @@ pub(crate) struct ItemFacts {
 pub(crate) struct Expected {
     /// Its path.
     pub path: Named,
+    /// The block that the path is written in, and where: what is used by an alias is written elsewhere.
+    pub written: Option<(u64, usize)>,
     /// Whether a file of any time will do.
     pub may_be_old: bool,
 }
@@ -128,11 +130,18 @@ pub(crate) fn of(item: NodeRef<'_>) -> ItemFacts {
         expected: paths_of(&item, "then", &["artifact_exists", "artifact_contains", "artifact_matches_golden"])
             .map(|(assertion, path, text)| Expected {
                 path: placed(text, &path.at, path.range()),
+                written: written(path.node),
                 may_be_old: assertion.get("updated_after").is_none(),
             })
             .collect(),
         absent: paths_of(&item, "given", &["file_absent"]).map(|(_, _, text)| text.to_owned()).collect(),
     }
+}
+
+/// The block that a value is written in, and where it begins there.
+fn written(value: NodeRef<'_>) -> Option<(u64, usize)> {
+    let (start, block) = value.document().block_of(value)?;
+    Some((block.id(), value.own_range().start - start))
 }
 
 /// The assertions of a list that have one of these types, each with its path.

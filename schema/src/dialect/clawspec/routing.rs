@@ -29,7 +29,7 @@ pub(crate) struct Routing<'d> {
 }
 
 impl<'d> Routing<'d> {
-    /// The routing data of an assertion about the path of a delegation.
+    /// Returns the routing data of an assertion about the path of a delegation.
     pub(crate) fn of(assertion: &Spot<'d>) -> Option<Routing<'d>> {
         assertion.get("type").filter(|kind| kind.text() == Some("delegation_path"))?;
         let mut given = KEYS.iter().filter_map(|key| Some((*key, assertion.get(key)?)));
@@ -45,7 +45,7 @@ impl<'d> Routing<'d> {
         if self.value.is_list() { self.value.items() } else { vec![self.value.clone()] }
     }
 
-    /// The decisions, where it consists of such.
+    /// Returns the decisions, where it consists of such.
     pub(crate) fn decisions(&self) -> Vec<Spot<'d>> {
         match self.is_decision() {
             true if self.key.ends_with('s') => self.items(),
@@ -54,7 +54,7 @@ impl<'d> Routing<'d> {
         }
     }
 
-    /// The paths of state files, where it consists of such.
+    /// Returns the paths of state files, where it consists of such.
     pub(crate) fn state_paths(&self) -> Vec<Spot<'d>> {
         if !self.is_decision() && self.key.contains("state") { self.items() } else { Vec::new() }
     }

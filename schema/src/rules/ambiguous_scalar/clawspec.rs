@@ -60,7 +60,7 @@ fn walk(spot: &Spot<'_>, whole: &Pointer, report: &mut Report) {
     spot.entries().iter().for_each(|(_, member)| walk(member, whole, report));
 }
 
-/// What a scalar is.
+/// Returns what a scalar is.
 fn meaning(spot: &Spot<'_>) -> Option<String> {
     match spot.node.scalar() {
         Some(Scalar::Bool(value)) => Some(format!("`{value}`")),

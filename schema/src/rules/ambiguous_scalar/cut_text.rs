@@ -61,13 +61,8 @@ impl Rule for CutText {
 fn number_signs(document: &Document) -> impl Iterator<Item = usize> {
     let text = document.text();
     let byte = |at: usize| (at < text.len_bytes()).then(|| text.byte(at));
-    let mut start = 0;
-    let signs = text.chunks().flat_map(move |chunk| {
-        let begin = start;
-        start += chunk.len();
-        memchr::memchr_iter(b'#', chunk.as_bytes()).map(move |at| begin + at)
-    });
-    signs
+    document
+        .numbers()
         .filter(move |sign| {
             let is_digit = |at: usize| byte(at).is_some_and(|it| it.is_ascii_digit());
             let behind = (sign + 1..).find(|at| !is_digit(*at)).unwrap_or(sign + 1);
@@ -75,7 +70,7 @@ fn number_signs(document: &Document) -> impl Iterator<Item = usize> {
             let follows_word = *sign >= 2
                 && byte(sign - 1) == Some(b' ')
                 && byte(sign - 2).is_some_and(|it| it.is_ascii_alphanumeric() || it >= 0x80);
-            is_digit(sign + 1) && ends && follows_word
+            ends && follows_word
         })
         .map(|sign| sign - 1)
 }

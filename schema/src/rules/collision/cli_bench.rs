@@ -45,7 +45,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The texts of a list that are there before, each with its first place.
+/// Returns the texts of a list that are there before, each with its first place.
 fn repetitions<'d>(list: &Spot<'d>) -> Vec<(&'d str, Spot<'d>, Spot<'d>)> {
     let mut seen: HashMap<&str, Spot<'d>> = HashMap::new();
     let mut repeated = Vec::new();
@@ -129,7 +129,8 @@ fn as_written(node: NodeRef<'_>, says: &mut String) -> Option<()> {
     }
 }
 
-/// The fix that removes the item that repeats another one. Unless `is_sure`, or where a comment goes along, a person decides.
+/// Returns the fix that removes the item that repeats another one. Unless `is_sure`, or where a comment goes along, a
+/// person decides.
 fn removed(site: &Site<'_>, is_sure: bool) -> Option<Fix> {
     let index = site.at.last_step()?.index()?;
     let edits = edit::remove_item(site.parent()?, index)?;

@@ -96,7 +96,8 @@ struct Said<'d> {
     spot: Spot<'d>,
 }
 
-/// What an assertion expects of a place of which there is only one: the place, the value, and where it is written.
+/// Returns what an assertion expects of a place of which there is only one: the place, the value, and where it is
+/// written.
 fn value_of<'d>(assertion: &Spot<'d>, kind: &str) -> Option<(String, String, Spot<'d>)> {
     let (place, expected) = match kind {
         "decision_routed_to" => ("state_path", "expected_agent"),

@@ -155,7 +155,7 @@ pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
     }
 }
 
-/// The fix that swaps the bounds of a count.
+/// Returns the fix that swaps the bounds of a count.
 fn swapped(site: &Site<'_>, least: f64, most: f64) -> Option<Fix> {
     let count = site.holder()?;
     let (min, max) = (count.get("min")?, count.get("max")?);

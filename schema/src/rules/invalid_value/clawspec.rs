@@ -45,7 +45,7 @@ enum Setting {
     OtherBraces,
     /// A template in the pattern of the log.
     Template,
-    /// A variable in place of the token.
+    /// A variable instead of the token.
     Variable,
 }
 
@@ -153,7 +153,7 @@ impl Rule for NotComparable {
                 .help("write it as `2026-05-14T12:00:00Z`, or `{{run_started_at}}`");
         }
         let edits = site.replaced("\"{{run_started_at}}\"");
-        Words::new(format!("`{}` is not a valid time once it is filled in", self.text)).remedy(
+        Words::new(format!("`{}` is not a valid time once it is expanded", self.text)).remedy(
             "write `{{run_started_at}}`",
             Fix::guess,
             edits,

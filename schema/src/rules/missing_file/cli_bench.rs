@@ -1,4 +1,4 @@
-//! Files that a suite of cli-bench names: task files, directories to begin with, and scripts in place of models.
+//! Files that a suite of cli-bench names: task files, directories to begin with, and scripts instead of models.
 
 use crate::{
     dialect::cli_bench::{

@@ -121,7 +121,7 @@ fn is_misspelt(name: &str) -> bool {
     nearest(name, [WORKDIR]).is_some()
 }
 
-/// The edits that replace what is underlined, where it is written as it reads.
+/// Returns the edits that replace what is underlined, where it is written as it reads.
 fn replaced(site: &Site<'_>, written: &str) -> Option<Vec<Edit>> {
     site.spot()?.with_part(site.range, written, "{{workdir}}")
 }

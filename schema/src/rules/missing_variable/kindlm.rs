@@ -112,7 +112,7 @@ pub(crate) fn check_expects(test: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The texts of an `expect`.
+/// Returns the texts of an `expect`.
 fn texts<'d>(expect: &Spot<'d>) -> Vec<Spot<'d>> {
     let mut texts: Vec<Spot<'_>> = Vec::new();
     for path in [
@@ -277,17 +277,17 @@ impl Rule for Unfilled {
     }
 }
 
-/// How a name is written to be filled in.
+/// Returns how a name is written to be filled in.
 fn placeholder(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// The edits that replace the underlined part of a text, where it is written there as it reads.
+/// Returns the edits that replace the underlined part of a text, where it is written there as it reads.
 fn in_place(site: &Site<'_>, written: &str, text: String) -> Option<Vec<Edit>> {
     site.spot()?.with_part(site.range, written, text)
 }
 
-/// The fix that adds a variable to the test.
+/// Returns the fix that adds a variable to the test.
 fn addition(site: &Site<'_>, name: &str) -> Option<Fix> {
     let test = site.holder()?;
     Some(Fix::suggestion(format!("add `{name}` to `vars`"), variables::addition(&test, name)?))

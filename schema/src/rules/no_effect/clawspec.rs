@@ -102,7 +102,7 @@ pub(crate) fn check_defaults(root: &Spot<'_>, scenarios: Items<'_>, report: &mut
     }
 }
 
-/// The fix that turns the key into a comment.
+/// Returns the fix that turns the key into a comment.
 fn comment(site: &Site<'_>) -> Option<Fix> {
     edit::comment_out(site.root, site.at).map(Fix::comment)
 }
@@ -120,18 +120,18 @@ impl Rule for Idle {
 
     fn words(&self, site: &Site<'_>) -> Words {
         match self {
-            Idle::Limit(key) => Words::new(format!("`{key}` is never reached: `max_total_tokens` is smaller")),
+            Idle::Limit(key) => Words::new(format!("`{key}` is never reached, because `max_total_tokens` is smaller")),
             Idle::Consistency => {
-                Words::new("`consistency` has no value: the judge is asked once").help("remove the key")
+                Words::new("`consistency` has no value, so the judge is asked once").help("remove the key")
             }
             Idle::Timeout(kind) => {
                 let edits = site.holder().and_then(|assertion| assertion.without(&assertion.get("timeout")?));
-                Words::new(format!("`{kind}` does not wait: `timeout` is ignored"))
+                Words::new(format!("`{kind}` does not wait, so `timeout` is ignored"))
                     .note(WAITING)
                     .remedy("remove `timeout`", Fix::suggestion, edits)
             }
             Idle::Routing { key, first } => {
-                Words::new(format!("`{key}` is ignored beside `{first}`")).help("keep one of the two")
+                Words::new(format!("`{key}` is ignored if `{first}` is set")).help("keep one of the two")
             }
         }
     }

@@ -133,7 +133,7 @@ impl Rule for ForeignLetter {
     }
 }
 
-/// The edits that make the header of a block text drop the final line break.
+/// Returns the edits that make the header of a block text drop the final line break.
 fn header(spot: &Spot<'_>) -> Option<Vec<Edit>> {
     let range = spot.node.own_range();
     let source = spot.node.document().text().get_byte_slice(range.clone()).map(String::from)?;
@@ -143,7 +143,7 @@ fn header(spot: &Spot<'_>) -> Option<Vec<Edit>> {
     edit::replace_part(spot.node, range.start..range.start + length, &source[..length], format!("{mark}-{digits}"))
 }
 
-/// The edits that replace the no-break spaces, where they are written as such.
+/// Returns the edits that replace the no-break spaces, where they are written as such.
 fn spaced(spot: &Spot<'_>) -> Option<Vec<Edit>> {
     let range = spot.node.own_range();
     let source = spot.node.document().text().get_byte_slice(range.clone()).map(String::from)?;

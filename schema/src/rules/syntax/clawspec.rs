@@ -46,7 +46,7 @@ pub(crate) fn check_text(root: &Spot<'_>, report: &mut Report) {
     let document = root.node.document();
     let text = document.text();
     // Most files have no tab at all.
-    if !document.is_intact() || !text.chunks().any(|chunk| memchr::memchr(b'\t', chunk.as_bytes()).is_some()) {
+    if !document.is_intact() || !document.has_tab() {
         return;
     }
     for (number, line) in text.lines().enumerate() {

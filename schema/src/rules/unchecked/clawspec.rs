@@ -45,12 +45,12 @@ impl<'d> Written<'d> {
         [&self.before, &self.after].into_iter().flatten().flat_map(|list| list.items())
     }
 
-    /// The assertions of these types.
+    /// Returns the assertions of these types.
     fn of_type(&self, types: &[&str]) -> Vec<Spot<'d>> {
         self.all().filter(|claim| text(claim, "type").is_some_and(|kind| types.contains(&kind.as_str()))).collect()
     }
 
-    /// The edits that add an assertion; the log and the run go with those that look into the log.
+    /// Returns the edits that add an assertion; the log and the run go with those that look into the log.
     fn add(&self, is_before: bool, members: &[(&str, String)]) -> Option<Vec<Edit>> {
         let list = if is_before { self.before.as_ref().or(self.after.as_ref()) } else { self.after.as_ref() };
         let line = |(index, (name, value)): (usize, &(&str, String))| {

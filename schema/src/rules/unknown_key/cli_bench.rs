@@ -55,7 +55,7 @@ enum Denied {
     Other,
 }
 
-/// A key in place of both bounds of a count.
+/// A key instead of both bounds of a count.
 #[derive(Debug)]
 struct ExactCount {
     key: String,
@@ -170,13 +170,13 @@ impl Denied {
     }
 }
 
-/// A text as one word of a shell command.
+/// Returns a text as one word of a shell command.
 fn shell_word(text: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "._-/…".contains(letter);
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// What an assertion with its type as a value would have behind its key. `None` where that is not known.
+/// Returns what an assertion with its type as a value would have after its key. `None` where that is not known.
 fn converted(item: &Spot<'_>, tag: &str, name: &str) -> Option<String> {
     let rest: Vec<(String, Spot<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
     let source = |node: NodeRef<'_>| edit::words(node).filter(|_| node.scalar().is_some());

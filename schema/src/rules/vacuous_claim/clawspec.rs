@@ -7,8 +7,9 @@ use crate::{
         facts::{Expected, Items},
         stages::Condition,
     },
+    document::NodeRef,
     finding::{Finding, Relation, Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
+    problem::{Code, Fix, Problem, Severity, Subject},
     spot::Spot,
     validate::is_damaged,
 };
@@ -35,6 +36,9 @@ struct NoPatterns;
 pub(crate) fn check_relations(scenarios: Items<'_>, report: &mut Report) {
     // Where each file is expected first.
     let mut first: FxHashMap<&str, (usize, &Expected)> = FxHashMap::default();
+    let mut findings: Vec<Finding> = Vec::new();
+    // The finding about what is written at a place: aliases use it again.
+    let mut told: FxHashMap<(&str, (u64, usize)), usize> = FxHashMap::default();
     for (index, facts) in scenarios.all() {
         let mut reported: Vec<&str> = Vec::new();
         for expected in &facts.expected {
@@ -50,10 +54,29 @@ pub(crate) fn check_relations(scenarios: Items<'_>, report: &mut Report) {
             }
             reported.push(path);
             let (at, range) = scenarios.place(index, &expected.path);
+            if let Some(written) = expected.written {
+                let number = *told.entry((path, written)).or_insert(findings.len());
+                if let Some(finding) = findings.get_mut(number) {
+                    finding.add_related(Relation::UsedAgain, at, range);
+                    continue;
+                }
+            }
             let (first_at, first_range) = scenarios.place(*earlier, &other.path);
             let finding = Finding::new(FromBefore(path.to_owned()), at, range);
-            report.push(finding.related(Relation::Labelled("expected here first"), first_at, first_range));
+            findings.push(finding.related(Relation::Labelled("expected here first"), first_at, first_range));
         }
+    }
+    findings.into_iter().for_each(|finding| report.push(finding));
+}
+
+/// Adds the fix that asks for the time of a file, with its description.
+pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
+    for problem in problems.iter_mut().filter(|problem| problem.subject == Some(Subject::OldFile)) {
+        let assertion = problem.at.parent().and_then(|at| Spot::root(root).at(&at));
+        let edits = assertion.and_then(|assertion| {
+            assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())])
+        });
+        problem.fixes.extend(edits.map(|edits| Fix::guess("add `updated_after`", edits)));
     }
 }
 
@@ -95,14 +118,11 @@ impl Rule for FromBefore {
     const CODE: Code = Code::VacuousClaim;
     const SEVERITY: Severity = Severity::Hint;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let assertion = site.holder();
-        let edits = assertion
-            .and_then(|assertion| assertion.with_behind("path", &[("updated_after", "\"{{run_started_at}}\"".to_owned())]));
+    fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` may already exist", self.0))
             .note("an earlier scenario expects the same file, which satisfies this assertion")
             .help("add `updated_after: \"{{run_started_at}}\"`")
-            .fix(edits.map(|edits| Fix::guess("add `updated_after`", edits)))
+            .subject(Subject::OldFile)
     }
 }
 

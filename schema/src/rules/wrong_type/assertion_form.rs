@@ -1,4 +1,4 @@
-//! Values of assertions of cli-bench that have another form: a text in place of a mapping, a list in place of one value.
+//! Values of assertions of cli-bench that have another form: a text instead of a mapping, a list instead of one value.
 
 use crate::{
     dialect::cli_bench::{asserted, assertions::Assertion},
@@ -19,13 +19,13 @@ struct OtherForm {
 /// What a value is, and should not be.
 #[derive(Debug)]
 enum Form {
-    /// A mapping of assertions in place of a list.
+    /// A mapping of assertions instead of a list.
     Keys,
-    /// A text in place of a mapping with this field, and others.
+    /// A text instead of a mapping with this field, and others.
     Text { field: &'static str, more: &'static str },
     /// Something else than an exit code.
     NoExitCode,
-    /// A list of values in place of the value of an assertion of this type.
+    /// A list of values instead of the value of an assertion of this type.
     List(String),
 }
 
@@ -101,7 +101,7 @@ impl Explanation for OtherForm {
     }
 }
 
-/// What is said of a text in place of a mapping.
+/// Returns what is said of a text instead of a mapping.
 fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: Words) -> Words {
     let text = value.as_str().unwrap_or_default();
     let written = format!("{{ {field}: {}{more} }}", show(&text.into()));

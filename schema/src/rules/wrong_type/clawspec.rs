@@ -29,7 +29,7 @@ struct SentDate(String);
 #[derive(Debug)]
 struct ComparedTime(String);
 
-/// Something else than a mapping behind `<<`.
+/// Something else than a mapping after `<<`.
 #[derive(Debug)]
 struct Merged;
 
@@ -183,7 +183,7 @@ impl Rule for Date {
     }
 }
 
-/// What is said of a moment that ClawSpec cannot use without quotes.
+/// Returns what is said of a moment that ClawSpec cannot use without quotes.
 fn unquoted(message: &str, text: &str, site: &Site<'_>) -> Words {
     let quoted = serde_json::Value::from(text).to_string();
     Words::new(message)

@@ -127,7 +127,7 @@ impl Read<'_> {
     }
 }
 
-/// Why a recording that can be read is not judged as it is.
+/// Returns why a recording that can be read is not judged as it is.
 fn why_not(shelf: &Shelf, item: &Item, recording: &Recording) -> Option<String> {
     match (item.state, item.case) {
         (State::Fresh, _) => None,
@@ -225,7 +225,7 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     stream("standard error", evidence.stderr(), say);
 }
 
-/// The beginning of what one of several commands printed.
+/// Returns the beginning of what one of several commands printed.
 fn cut(text: &str) -> String {
     const MAX_LINES: usize = 20;
     const MAX_CHARACTERS: usize = 2_000;

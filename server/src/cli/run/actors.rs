@@ -56,7 +56,7 @@ fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
         }
     }
     known.remove(id);
-    // Who leaves out the provider means the model behind it.
+    // Who omits the provider means the model after it.
     let end = |known: &&String| known.rsplit('/').next() == Some(id);
     let near = known.iter().find(end).map(String::as_str);
     let near = near.or_else(|| words::nearest(id, known.iter().map(String::as_str)));
@@ -64,7 +64,7 @@ fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
     Some(format!("`--model {id}`: {}{near}", error.message))
 }
 
-/// The ids of the scripts beside a suite.
+/// Returns the ids of the scripts beside a suite.
 fn scripts(directory: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| script::id_of(entry.file_name().to_str()?)).collect()

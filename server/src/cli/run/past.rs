@@ -17,7 +17,7 @@ use crate::cli::load::Loaded;
 pub(super) struct Past {
     /// The tests of each suite whose recordings do not pass, or are of something else than what the test does now.
     pub(super) failing: Vec<BTreeSet<usize>>,
-    /// How many tests have a recording.
+    /// Number of tests that have a recording.
     recorded: usize,
     /// How many have none.
     unrecorded: usize,

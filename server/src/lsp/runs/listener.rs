@@ -249,6 +249,7 @@ mod tests {
             client, convert, methods,
             runs::{Deed, under_way},
             session::{Running, Session},
+            transport::Outbox,
         },
         threads::Pool,
     };
@@ -260,7 +261,13 @@ mod tests {
         let pool = |name| Pool::start(name, 1).unwrap();
         let service = LspService::build_with_lifecycle_methods(|client| {
             let clock = Clock::from_environment().unwrap();
-            let shared = Arc::new(Session::new(client, clock, pool("request"), pool("patient")));
+            let shared = Arc::new(Session::new(
+                client,
+                Outbox::new(tokio::io::sink()).0,
+                clock,
+                pool("request"),
+                pool("patient"),
+            ));
             session = Some(Arc::clone(&shared));
             Backend::new(shared)
         });

@@ -462,7 +462,7 @@ fn exit_code_of_a_verify_command_decides_where_a_signal_or_a_background_process_
         &evidence,
         expect![[r#"
             unknown /0/verify/output_contains verify `check`
-              the command ended while a background process kept its output open, and what that would still print could decide
+              the command ended while a background process kept its output open, and its further output could change the result
         "#]],
     );
     let failed = Ran { exit: Some(Exit { code: Some(2), signal: None }), ..held };

@@ -168,7 +168,7 @@ fn check_paths(assertion: &Spot<'_>, name: &str, report: &mut Report) {
 }
 
 impl NoPath {
-    /// What is wrong with the path of an assertion of a type.
+    /// Returns what is wrong with the path of an assertion of a type.
     fn of(text: &str, name: &str) -> Option<NoPath> {
         let bare = trimmed_placeholders(text).iter().fold(text.to_owned(), |bare, found| bare.replace(found.text, "x"));
         let reads_content = !matches!(name, "file_present" | "file_absent" | "artifact_exists");
@@ -190,7 +190,7 @@ impl NoPath {
     }
 }
 
-/// A word in brackets that stands for one letter in a pattern of names.
+/// Returns a word in brackets that stands for one letter in a pattern of names.
 fn words_in_brackets(path: &str) -> Option<&str> {
     let (_, rest) = path.split_once('[')?;
     let (class, _) = rest.split_once(']')?;
@@ -264,7 +264,7 @@ fn check_contains(assertion: &Spot<'_>, report: &mut Report) {
     }
     let Some(fields) = assertion.get("fields") else { return };
     if ["md", "txt", "html"].contains(&ending) {
-        // That there is no list either is the same mistake.
+        // That there is not a list either is the same mistake.
         let finding = fields.head_finding(Impossible::FieldsOf(ending.to_owned()));
         report.push(finding.instead_of(Scope::At(fields.at.clone())));
     }
@@ -388,11 +388,11 @@ impl Rule for Impossible {
                 let kind = site.holder().and_then(|assertion| assertion.get("type"));
                 let edits = kind.and_then(|kind| kind.replaced("artifact_exists"));
                 Words::new(format!("no file is named `{path}`, so this assertion always fails"))
-                    .note("`file_present` takes its path literally, wildcards too")
+                    .note("`file_present` does not expand wildcards")
                     .remedy("change the type to `artifact_exists`, which expands wildcards", Fix::guess, edits)
             }
             Impossible::StatePath(path) => {
-                Words::new(format!("no file is named `{path}`: wildcards are not expanded here")).help("name one file")
+                Words::new(format!("no file is named `{path}`, because wildcards are not expanded here")).help("name one file")
             }
             Impossible::NoWord => {
                 Words::new("every file contains the empty string, so this assertion always fails").help("remove it")

@@ -61,7 +61,7 @@ pub(super) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// The keys of which an assertion of a type needs one.
+/// Returns the keys of which an assertion of a type needs one.
 pub(crate) fn one_of(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "token_budget" => &["max_total_tokens", "max_input_tokens", "max_output_tokens"],
@@ -121,7 +121,7 @@ impl Rule for AnyOf {
 
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is missing {}", self.kind, listed(self.keys.iter().copied())))
-            .note("without one of them it checks nothing")
+            .note("without one of them, nothing is checked")
     }
 }
 
@@ -129,7 +129,7 @@ impl Rule for PlaceInSource {
     const CODE: Code = Code::MissingField;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("`source` is missing `key`, the place of the list in the file")
+        Words::new("`source` is missing `key`, the path of the list in the file")
     }
 }
 
@@ -137,7 +137,7 @@ impl Explanation for FileToScore {
     fn words(&self, said: Words, site: &Site<'_>) -> Words {
         let paths = artifact_paths(site);
         let help = match paths.as_slice() {
-            [] => "have the target write a file, and name it as `path`".to_owned(),
+            [] => "have the target write a file, and set `path` to it".to_owned(),
             [only] => format!("score `{only}`"),
             paths => format!("score one of the files of this scenario, {}", listed(paths.iter().map(String::as_str))),
         };

@@ -64,13 +64,13 @@ impl Known {
     }
 }
 
-/// What starts a target, as nearly everyone calls it: its directory.
+/// Returns what starts a target, as nearly everyone calls it: its directory.
 fn trigger(path: &str, is_agent: bool) -> String {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
     if is_agent { name.to_owned() } else { format!("/{name}") }
 }
 
-/// What is in a directory.
+/// Returns what is in a directory.
 fn kind_of(path: &str, files: &dyn Files) -> &'static str {
     let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
     let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
@@ -95,7 +95,7 @@ impl Explanation for Known {
                 let (path, trigger) = (scalar(path), scalar(trigger));
                 let text = format!("target:\n  type: {kind}\n  path: {path}\n  trigger: {trigger}");
                 let edits = edit::entry_at_front(site.root, &text);
-                edits.map(|edits| Fix::guess("add the `target` whose directory holds this file", edits))
+                edits.map(|edits| Fix::guess("add the `target` whose directory contains this file", edits))
             }
             Known::Trigger(trigger) => {
                 let edits = site.holder().and_then(|it| it.with_behind("path", &[("trigger", scalar(trigger))]));

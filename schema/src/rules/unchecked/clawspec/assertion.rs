@@ -69,22 +69,22 @@ impl Rule for Unchecked {
         let assertion = site.holder();
         let without = |key: &str| assertion.as_ref().and_then(|it| it.without(&it.get(key)?));
         match self {
-            Unchecked::BesideState => Words::new("the file in `path` is not checked beside `state_path`")
+            Unchecked::BesideState => Words::new("the file in `path` is not checked if `state_path` is set")
                 .help("keep one of the two")
                 .fix(without("path").map(|edits| Fix::suggestion("remove `path`", edits))),
             Unchecked::BesideWords => {
                 let has_key = assertion.as_ref().is_some_and(|it| it.get("key").is_some());
                 let edits = without("source").filter(|_| !has_key);
-                Words::new("the words in `source` are not checked beside `words`")
+                Words::new("the words in `source` are not checked if `words` is set")
                     .help("keep one of the two")
                     .fix(edits.map(|edits| Fix::suggestion("remove `source`", edits)))
             }
             Unchecked::Time(kind) => Words::new(format!("`{kind}` does not check `updated_after`"))
                 .note(WAITING)
                 .remedy("remove `updated_after`", Fix::suggestion, without("updated_after")),
-            Unchecked::NoTime => Words::new("`updated_after` has no value: a file of any time counts")
+            Unchecked::NoTime => Words::new("`updated_after` has no value, so a file of any age passes")
                 .help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"),
-            Unchecked::NoAgent => Words::new("this decision names no agent, and is skipped")
+            Unchecked::NoAgent => Words::new("this decision names no agent, so it is skipped")
                 .help("write the name of an agent, or `agent: NAME`"),
         }
     }

@@ -42,7 +42,7 @@ enum Meant {
     Variable(String),
     /// A path of the gateway without its address, and whether it is asked with another method than GET.
     Route { is_get: bool },
-    /// That there is no file.
+    /// That there is not a file.
     NoFile,
     /// A text in a file, under this key.
     Text(&'static str),
@@ -112,7 +112,7 @@ impl Meant {
         }
     }
 
-    /// What need not be said of the assertion at a place, because it is the same mistake.
+    /// Returns what need not be said of the assertion at a place, because it is the same mistake.
     fn says_better(&self, assertion: &Pointer) -> Vec<Scope> {
         let missing = |key: &str| Scope::CodeAt(Code::MissingField, assertion.key(key));
         match self {
@@ -129,7 +129,7 @@ impl Meant {
     }
 }
 
-/// The edits of the fixes of a forbidden tool: by the log, and by the trace.
+/// Returns the edits of the fixes of a forbidden tool: by the log, and by the trace.
 fn forbidding(assertion: &Spot<'_>, kind: &Spot<'_>) -> [Option<Vec<Edit>>; 2] {
     let members = log_members(&Config::default().log_path(), "{{run_id}}");
     let missing: Vec<(&str, String)> =
@@ -141,7 +141,7 @@ fn forbidding(assertion: &Spot<'_>, kind: &Spot<'_>) -> [Option<Vec<Edit>>; 2] {
     [by_log, kind.replaced("tool_not_invoked")]
 }
 
-/// What is said of a tool that must not be called.
+/// Returns what is said of a tool that must not be called.
 fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>) -> Words {
     let words = Words::new("`tool_not_permitted` is an allow-list and has no key `tool`")
         .help("to forbid one tool, use `tool_not_called` (gateway log) or `tool_not_invoked` (trace)");
@@ -160,7 +160,7 @@ fn forbidden_tool(assertion: &Spot<'_>, kind: &Spot<'_>, tool: &Spot<'_>) -> Wor
         .fix(by_trace.map(|edits| Fix::suggestion(by_trace_title, edits)))
 }
 
-/// The fix that makes a list of variables of one, or of a list under another key.
+/// Returns the fix that makes a list of variables of one, or of a list under another key.
 fn variables(member: &Spot<'_>, title: &str) -> Option<Fix> {
     let rename = member.renamed("vars")?;
     let value = match member.is_list() {
@@ -173,7 +173,7 @@ fn variables(member: &Spot<'_>, title: &str) -> Option<Fix> {
     Some(fix(title.to_owned(), [rename, value].concat()))
 }
 
-/// The edits that make a whole address of a path of the gateway.
+/// Returns the edits that make a whole address of a path of the gateway.
 fn whole_address(assertion: &Spot<'_>, route: &Spot<'_>) -> Option<Vec<Edit>> {
     let path = route.text().filter(|path| path.starts_with('/'))?;
     let mut edits = [route.renamed("endpoint")?, route.replaced(format!("{}{path}", Config::GATEWAY))?].concat();
@@ -183,12 +183,12 @@ fn whole_address(assertion: &Spot<'_>, route: &Spot<'_>) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// The edits that look for a text in a file.
+/// Returns the edits that look for a text in a file.
 fn searched(kind: &Spot<'_>, member: &Spot<'_>) -> Option<Vec<Edit>> {
     Some([literal(member, "log_entry")?, kind.replaced("log_entry")?].concat())
 }
 
-/// The edits that forbid a file. A wildcard means nothing to `file_absent`.
+/// Returns the edits that forbid a file. A wildcard means nothing to `file_absent`.
 fn forbidden_file(assertion: &Spot<'_>, kind: &Spot<'_>, absent: &Spot<'_>) -> Option<Vec<Edit>> {
     let path = assertion.get("path")?;
     path.text().filter(|path| !path.contains(['*', '?', '[']))?;
@@ -220,12 +220,12 @@ impl Explanation for InAssertion {
             }
             Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
             Meant::ToolBesideList => Words::new("`tool_not_permitted` has no key `tool`").note(IGNORED).remedy(
-                "remove it: what is not in `allowed_tools` fails already",
+                "remove it: calls of tools that are not in `allowed_tools` already fail",
                 Fix::suggestion,
                 assertion.without(&member),
             ),
             Meant::Caller => Words::new("`delegation_occurred` has no key `from`")
-                .note("ClawSpec does not compare who delegated, not even as `from_agent`")
+                .note("ClawSpec does not check who delegated, and ignores `from_agent` too")
                 .remedy("remove `from`", Fix::suggestion, assertion.without(&member)),
             Meant::Variable(key) => {
                 let help = "write `vars` and a list";
@@ -235,7 +235,7 @@ impl Explanation for InAssertion {
             Meant::Route { is_get } => {
                 let words = Words::new(match is_get {
                     true => "`gateway_response` has no key `route`",
-                    false => "`gateway_response` has no keys `route` and `method`: it sends GET only",
+                    false => "`gateway_response` has no keys `route` and `method`, because it sends only GET",
                 });
                 // What another method does cannot be asked here.
                 let edits = whole_address(&assertion, &member).filter(|_| *is_get);
@@ -243,20 +243,20 @@ impl Explanation for InAssertion {
                 words.help("write the full address as `endpoint`").fix(edits.map(|edits| Fix::guess(title, edits)))
             }
             Meant::NoFile => Words::new("`artifact_contains` has no key `absent`").note(IGNORED).remedy(
-                "change the type to `file_absent` to require that there is no file",
+                "change the type to `file_absent` to require that the file does not exist",
                 Fix::guess,
                 forbidden_file(&assertion, &kind_spot, &member),
             ),
             Meant::Text(key) => Words::new(format!("`artifact_contains` has no key `{key}`"))
-                .note(format!("it looks for `sections` and `fields`; {IGNORED}"))
+                .note(format!("it checks `sections` and `fields`; {IGNORED}"))
                 .remedy(
-                    "change the type to `log_entry`, which looks for text in a file",
+                    "change the type to `log_entry`, which searches for text in a file",
                     Fix::guess,
                     searched(&kind_spot, &member),
                 ),
             Meant::Section { missing } => {
                 let words =
-                    Words::new("`agent_identity_consistent` has no key `section_id`: it compares whole files");
+                    Words::new("`agent_identity_consistent` has no key `section_id`, because it compares whole files");
                 match missing.as_slice() {
                     [] => words,
                     missing => words.help(format!("add {}", all_of(missing.iter().copied()))),

@@ -66,7 +66,7 @@ pub(super) fn explain_sent(context: &Context<'_>, finding: Finding, key: &str) -
 }
 
 impl Form {
-    /// The form of a key, with the key that says it now.
+    /// Returns the form of a key, with the key that says it now.
     fn of(scenario: &Spot<'_>, key: &str) -> Option<(&'static str, Form)> {
         let (has, member) = (|key: &str| scenario.get(key).is_some(), scenario.get(key)?);
         Some(match key {
@@ -89,21 +89,21 @@ impl Form {
         })
     }
 
-    /// What to write instead.
+    /// Returns what to write instead.
     fn help(&self, real: &str) -> String {
         match self {
-            Form::Steps => "a scenario has one action, `when: { invoke, params }`".to_owned(),
+            Form::Steps => "write the action as `when: { invoke, params }`".to_owned(),
             Form::Invoke | Form::Params => "move it under `when`".to_owned(),
             Form::Inputs => "move it under `when`, as `params`".to_owned(),
             Form::Assertions => "move its items to `then`".to_owned(),
-            Form::Id => "a scenario is called by its `name`".to_owned(),
+            Form::Id => "use `name` to identify the scenario".to_owned(),
             Form::NoList(example) => {
                 format!("write a list of assertions below `{real}`, such as `- type: {example}`")
             }
         }
     }
 
-    /// The fix that writes it.
+    /// Returns the fix that writes it.
     fn fix(&self, scenario: &Spot<'_>, key: &str, member: &Spot<'_>, title: &str) -> Option<Fix> {
         let has_action = scenario.get("when").is_some();
         let below_when = || Some(Fix::safe(title, edit::below(scenario.node, key, "when")?));
@@ -141,7 +141,7 @@ fn only_step(scenario: &Spot<'_>, steps: &Spot<'_>) -> Option<Fix> {
     Some(Fix::safe("rewrite it as `when`", edits))
 }
 
-/// A second list of assertions right behind the first one: without its key they are one list.
+/// Returns a second list of assertions right after the first one: without its key they are one list.
 fn joined(scenario: &Spot<'_>, member: &Spot<'_>, title: &str) -> Option<Fix> {
     let then = scenario.get("then").filter(Spot::is_list)?;
     let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
@@ -150,13 +150,13 @@ fn joined(scenario: &Spot<'_>, member: &Spot<'_>, title: &str) -> Option<Fix> {
     Some(if is_named { Fix::suggestion(title, edits) } else { Fix::safe(title, edits) })
 }
 
-/// An `id` beside a name: nothing is lost where both say the same.
+/// Returns an `id` beside a name: nothing is lost where both say the same.
 fn second_name(scenario: &Spot<'_>, id: &Spot<'_>) -> Option<Fix> {
     let name = scenario.get("name")?;
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();
     let edits = scenario.without(id).filter(|_| same)?;
     // Another program may read it.
-    Some(Fix::suggestion("remove it: `name` says the same", edits))
+    Some(Fix::suggestion("remove it: `name` has the same meaning", edits))
 }
 
 impl Explanation for OldKey {

@@ -31,7 +31,7 @@ enum AlwaysPasses {
     InEmptyLog(String),
     /// A status without a value.
     NoStatus,
-    /// A place in a file that is no list of words.
+    /// A place in a file that is not a list of words.
     NoList { key: String, file: String },
     /// A place that a file does not have, with the keys that it has.
     NoPlace { key: String, file: String, known: Vec<String> },
@@ -173,7 +173,7 @@ impl Rule for AlwaysPasses {
                     .help("name each tool in full")
             }
             AlwaysPasses::File(path) => Words::new(format!("no file is named `{path}`, so this assertion always passes"))
-                .note("`file_absent` takes its path literally, wildcards too")
+                .note("`file_absent` does not expand wildcards")
                 .help("name one file, without wildcards"),
             AlwaysPasses::Empty(key) => {
                 Words::new(format!("`{key}` is empty, so nothing is checked")).help(match *key {
@@ -182,7 +182,7 @@ impl Rule for AlwaysPasses {
                     "fields" => "list the keys that the file must have",
                     "words" => "list the words that the file must not have",
                     "expected_fields" => "list the keys and the values that the file must have",
-                    _ => "list the names that are expected, in their order",
+                    _ => "list the expected names, in order",
                 })
             }
             AlwaysPasses::AnyCount => Words::new("a count is never below 0, so this assertion always passes"),

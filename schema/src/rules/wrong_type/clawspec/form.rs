@@ -1,4 +1,4 @@
-//! What is written in another form in a scenario: sentences in place of assertions, a list in place of the one action.
+//! What is written in another form in a scenario: sentences instead of assertions, a list instead of the one action.
 
 use crate::{
     dialect::clawspec::{
@@ -16,7 +16,7 @@ use crate::{
 /// What is written in another form.
 #[derive(Debug)]
 enum OtherForm {
-    /// A sentence in place of an assertion, of which `: ` makes a mapping.
+    /// A sentence instead of an assertion, of which `: ` makes a mapping.
     SplitSentence,
     /// Any other sentence.
     Sentence,
@@ -49,7 +49,7 @@ pub(crate) fn check_assertion(item: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// The fix that has a model judge what a sentence says of an artifact.
+/// Returns the fix that has a model judge what a sentence says of an artifact.
 fn judged(site: &Site<'_>) -> Option<Fix> {
     let spot = site.spot()?;
     let path = artifact_paths(site).into_iter().next()?;
@@ -58,7 +58,7 @@ fn judged(site: &Site<'_>) -> Option<Fix> {
     Some(Fix::suggestion("have a model judge it", spot.replaced(words)?))
 }
 
-/// The fix that makes a mapping of a list with one action.
+/// Returns the fix that makes a mapping of a list with one action.
 fn only_action(when: &Spot<'_>) -> Option<Fix> {
     let items = when.items();
     let [only] = items.as_slice() else { return None };
@@ -82,7 +82,7 @@ impl Rule for OtherForm {
         const WRITE: &str = "write a mapping with `type`, or turn the sentence into a comment";
         match self {
             OtherForm::SplitSentence => Words::new("expected an assertion, found a sentence")
-                .note("`: ` makes a mapping of this sentence, without a `type`")
+                .note("`: ` turns this sentence into a mapping without `type`")
                 .help(WRITE)
                 .fix(comment(site, site.at)),
             OtherForm::Sentence => Words::new("expected an assertion, found a sentence")

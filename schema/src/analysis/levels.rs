@@ -1,0 +1,63 @@
+//! What settings, comments at the top of a file and its kind say of problems, wherever in the file they are.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
+use super::Analyzer;
+use crate::{
+    dialect::Dialect,
+    directive::Allowance,
+    problem::{Code, Problem},
+    settings::Settings,
+};
+
+/// Decides which problems are reported, and how bad they are.
+pub(super) struct Levels<'s> {
+    settings: &'s Settings,
+    dialect: Option<Dialect>,
+    /// The codes that are allowed in the whole file.
+    allowed: Vec<Code>,
+    /// Whether there are files beside the document.
+    is_saved: bool,
+    key: u64,
+}
+
+impl<'s> Levels<'s> {
+    /// `everywhere`: the comments that speak for the whole file.
+    pub(super) fn of(analyzer: &Analyzer, settings: &'s Settings, everywhere: &[&Allowance]) -> Levels<'s> {
+        let codes = everywhere.iter().flat_map(|allowance| &allowance.codes);
+        let allowed: Vec<Code> =
+            codes.filter_map(|(word, _)| Code::parse(word)).filter(|code| !code.is_always_an_error()).collect();
+        let (dialect, is_saved) = (analyzer.file.dialect(), analyzer.is_saved);
+        let mut hasher = FxHasher::default();
+        (&settings.severity, settings.has_to_be_read(dialect), &allowed, is_saved).hash(&mut hasher);
+        Levels { settings, dialect, allowed, is_saved, key: hasher.finish() }
+    }
+
+    /// A number that differs where anything else may be said.
+    pub(super) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Whether a problem is none where the document is, or for those who read it.
+    pub(super) fn is_of_no_concern(&self, problem: &Problem) -> bool {
+        let is_for_others = problem.is_for_compat && !self.settings.has_to_be_read(self.dialect);
+        is_for_others || (!self.is_saved && problem.code == Code::MissingFile)
+    }
+
+    /// Gives a problem the severity that settings say. Returns whether it is reported.
+    pub(super) fn adjust(&self, problem: &mut Problem) -> bool {
+        let severity = self.settings.severity_in(self.dialect, problem.code, problem.severity);
+        problem.severity = severity.unwrap_or(problem.severity);
+        severity.is_some()
+    }
+
+    /// What is reported of the problems of an item.
+    pub(super) fn told(&self, found: &[Problem]) -> Vec<Problem> {
+        let concern = found.iter().filter(|it| !self.is_of_no_concern(it) && !self.allowed.contains(&it.code));
+        let mut told: Vec<Problem> = concern.cloned().collect();
+        told.retain_mut(|problem| self.adjust(problem));
+        told
+    }
+}

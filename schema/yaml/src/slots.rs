@@ -1,0 +1,198 @@
+//! The blocks of a document, in pieces: an edit copies the piece that it is in, and all versions share the others.
+
+use std::{
+    ops::{Deref, Index, Range},
+    sync::Arc,
+};
+
+use super::{Block, BlockKind, block::Signs, tree::NodeKind};
+
+/// How many blocks a new piece has.
+const PIECE: usize = 128;
+
+/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
+/// of blocks would cost more than all the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) block: Arc<Block>,
+    pub(super) id: u64,
+    pub(super) length: usize,
+    pub(super) kind: BlockKind,
+    /// The entries or items that it holds.
+    pub(super) children: usize,
+    pub(super) has_anchors: bool,
+    /// How many aliases it has.
+    pub(super) alias_count: usize,
+    /// Whether it has mistakes, repeated keys or aliases.
+    pub(super) remarkable: bool,
+    /// Whether all of it was understood.
+    pub(super) is_intact: bool,
+    pub(super) has_directives: bool,
+    /// Which bytes its text has that are looked for in every text.
+    pub(super) signs: Signs,
+}
+
+impl Slot {
+    pub(super) fn new(block: Arc<Block>) -> Slot {
+        let children = match block.root.as_ref().map(|root| &root.kind) {
+            Some(NodeKind::Mapping(entries)) => entries.len(),
+            Some(NodeKind::Sequence(items)) => items.len(),
+            Some(NodeKind::Scalar { .. } | NodeKind::Alias(_)) | None => 0,
+        };
+        Slot {
+            id: block.id(),
+            length: block.length,
+            kind: block.kind,
+            children,
+            has_anchors: !block.anchors.is_empty(),
+            alias_count: block.aliases.len(),
+            remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
+            is_intact: block.faults.is_empty(),
+            has_directives: !block.directives.is_empty(),
+            signs: block.signs,
+            block,
+        }
+    }
+}
+
+impl Deref for Slot {
+    type Target = Arc<Block>;
+
+    fn deref(&self) -> &Arc<Block> {
+        &self.block
+    }
+}
+
+/// The blocks, in the order of the text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    pieces: Arc<Vec<Arc<Vec<Slot>>>>,
+    /// How many blocks are before each piece.
+    before: Arc<Vec<usize>>,
+    length: usize,
+}
+
+impl Slots {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The block with a number.
+    pub(super) fn get(&self, number: usize) -> Option<&Slot> {
+        let piece = self.before.partition_point(|before| *before <= number).checked_sub(1)?;
+        self.pieces[piece].get(number - self.before[piece])
+    }
+
+    /// The block, where there is only one.
+    pub(super) fn only(&self) -> Option<&Slot> {
+        self.get(0).filter(|_| self.length == 1)
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.pieces.iter().flat_map(|piece| piece.iter())
+    }
+
+    /// Those from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
+    pub(super) fn starting_at(&self, first: usize) -> impl ExactSizeIterator<Item = &Slot> + DoubleEndedIterator {
+        (first..self.length).map(|number| &self[number])
+    }
+
+    /// Puts blocks in place of others.
+    pub(super) fn replace(&mut self, old: Range<usize>, new: Vec<Slot>) {
+        self.length = self.length + new.len() - old.len();
+        let piece_of = |number: usize| self.before.partition_point(|before| *before <= number).saturating_sub(1);
+        let first = piece_of(old.start);
+        let last = piece_of(old.end.max(old.start + 1) - 1).max(first);
+        let start = self.before.get(first).copied().unwrap_or_default();
+        // One piece takes the blocks, or new ones take the place of those that lose some.
+        let mut slots: Vec<Slot> = Vec::new();
+        for piece in self.pieces.get(first..=last).unwrap_or_default() {
+            slots.extend(piece.iter().cloned());
+        }
+        drop(slots.splice(old.start - start..old.end - start, new));
+        let pieces = Arc::make_mut(&mut self.pieces);
+        let end = pieces.len().min(last + 1);
+        let is_small = slots.len() < 2 * PIECE;
+        let fresh: Vec<Arc<Vec<Slot>>> = match slots.is_empty() {
+            true => Vec::new(),
+            false if is_small => vec![Arc::new(slots)],
+            false => slots.chunks(PIECE).map(|piece| Arc::new(piece.to_vec())).collect(),
+        };
+        drop(pieces.splice(first.min(end)..end, fresh));
+        let counted = pieces.iter().scan(0, |count, piece| {
+            *count += piece.len();
+            Some(*count - piece.len())
+        });
+        self.before = Arc::new(counted.collect());
+    }
+}
+
+impl Index<usize> for Slots {
+    type Output = Slot;
+
+    fn index(&self, number: usize) -> &Slot {
+        self.get(number).expect("there are so many blocks")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ScalarRules;
+
+    fn slot(number: usize) -> Slot {
+        Slot::new(Arc::new(Block::parse(&format!("- {number}\n"), BlockKind::Item, ScalarRules::Yaml12, None)))
+    }
+
+    /// Blocks are told apart by their numbers.
+    fn ids<'s>(slots: impl Iterator<Item = &'s Slot>) -> Vec<u64> {
+        slots.map(|slot| slot.id).collect()
+    }
+
+    #[test]
+    fn pieces_are_one_list() {
+        let mut slots = Slots::default();
+        let mut plain: Vec<Slot> = Vec::new();
+        let changes = [
+            (0, 0, 700),
+            (3, 4, 1),
+            (130, 130, 5),
+            (699, 705, 0),
+            (0, 300, 2),
+            (100, 101, 900),
+            (0, 0, 1),
+            (5, 1200, 0),
+        ];
+        for (start, end, count) in changes {
+            let new: Vec<Slot> = (0..count).map(slot).collect();
+            let before = slots.clone();
+            let was = ids(before.iter());
+            drop(plain.splice(start..end, new.iter().cloned()));
+            slots.replace(start..end, new);
+            assert_eq!(ids(slots.iter()), ids(plain.iter()));
+            assert_eq!(ids(slots.starting_at(2).rev()), ids(plain[2..].iter().rev()));
+            assert_eq!((slots.len(), slots.get(plain.len()).is_none()), (plain.len(), true));
+            assert!((0..plain.len()).all(|number| slots[number].id == plain[number].id));
+            assert_eq!(ids(before.iter()), was, "other versions stay as they are");
+        }
+        slots.replace(0..slots.len(), Vec::new());
+        assert!(slots.is_empty() && slots.only().is_none());
+    }
+
+    #[test]
+    fn an_edit_shares_the_pieces_that_it_is_not_in() {
+        let mut slots = Slots::default();
+        slots.replace(0..0, (0..1000).map(slot).collect());
+        let before = slots.clone();
+        slots.replace(500..501, vec![slot(0)]);
+        let shared = before.pieces.iter().zip(slots.pieces.iter()).filter(|(one, other)| Arc::ptr_eq(one, other));
+        assert_eq!((shared.count() + 1, slots.pieces.len()), (before.pieces.len(), before.pieces.len()));
+    }
+}
