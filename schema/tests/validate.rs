@@ -139,7 +139,7 @@ fn missing_fields_are_reported_at_their_owner() {
             error[missing-field]: missing `kindlm`
                 1 | {}
                   | ^^
-              note: `kindlm`: version of the format: the number 1
+              note: `kindlm`: format version, the number 1
               help: add `kindlm`
               fix: add `kindlm`
                 "{}" -> "{ kindlm: 1 }"
@@ -172,7 +172,7 @@ fn missing_fields_are_reported_at_their_owner() {
             error[missing-field]: `openai` is missing `apiKeyEnv`
                 5 |   openai: {}
                   |   ^^^^^^
-              note: `apiKeyEnv`: *Name* of the environment variable that holds the key, never the key itself
+              note: `apiKeyEnv`: name of the environment variable that holds the key, never the key itself
               help: add `apiKeyEnv`
               possible fix: add `apiKeyEnv`
                 "{}" -> "{ apiKeyEnv: OPENAI_API_KEY }"

@@ -345,7 +345,7 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
         json!({ "line": 0, "character": 7 }),
         json!({ "newName": "status" }),
     );
-    assert!(found["error"]["message"].as_str().unwrap().contains("`status` is already one of the `tasks`"), "{found}");
+    assert!(found["error"]["message"].as_str().unwrap().contains("`status` is already in `tasks`"), "{found}");
     // The suite stops naming them.
     fs::write(client.path("bench/nightly.yaml"), main.replace("tasks/**", "others/**")).unwrap();
     client.forget();
@@ -391,7 +391,7 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
     // Edits of files that nobody knows would be missing.
     let text = client.open(&names[0]);
     let refused = ask(&mut client, "textDocument/rename", &names[0], place(&text, "p1"), json!({ "newName": "p2" }));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("allow more"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("raise the limit"), "{refused}");
     assert_eq!(client.leave(), Some(0));
 
     let mut client = Client::spawn(&files);
@@ -439,7 +439,7 @@ fn a_pattern_leads_to_its_files_and_a_task_back_to_its_entry() {
     let name = json!({ "newName": "basics" });
     let found = ask(&mut client, "textDocument/rename", "b/cli-bench.yaml", place(&main, "own"), name);
     let message = found["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`basics` is already one of the `tasks` of `tasks/two.yaml`"), "{message}");
+    assert!(message.contains("`basics` is already in `tasks` of `tasks/two.yaml`"), "{message}");
     assert_eq!(client.leave(), Some(0));
 }
 

@@ -59,7 +59,7 @@ fn transcript_shows_what_the_judge_answered_and_what_it_took() {
         let text = transcript(&mut client);
         assert!(text.contains("\n  ✓ Judge: greets (score 0.7)\n"), "{text}");
         let (_, answers) = text.split_once("\njudge ollama/judge\n").unwrap();
-        assert!(answers.starts_with(&format!("{GOOD}\n(70 tokens sent, 9 received")), "{text}");
+        assert!(answers.starts_with(&format!("{GOOD}\n(70 input and 9 output tokens")), "{text}");
     }
 }
 

@@ -104,7 +104,7 @@ fn kindlm() -> Vec<Document> {
     vec![
         document("block", &block.replace("«half»", ""), 2, "list of strings"),
         document("flow", flow, 2, "list of strings"),
-        document("alias", alias, 3, "What must hold of every run"),
+        document("alias", alias, 3, "Expectations about every run"),
         document("merge", merge, 2, "list of strings"),
         document(
             "half-typed",

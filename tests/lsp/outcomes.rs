@@ -37,7 +37,7 @@ fn cancelled_run_ends_as_cancelled() {
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     client.execute("speclens.cancel", json!([]));
     let end = client.notification("$/progress", |params| params["value"]["kind"] != "begin");
-    assert_eq!(end["value"], json!({ "kind": "end", "message": "cancelled: 0 of 1 passed, 1 not finished" }));
+    assert_eq!(end["value"], json!({ "kind": "end", "message": "cancelled: 0 of 1 passed, 1 unfinished" }));
 }
 
 /// A test that cannot start its command, and whose claims hold anyway.

@@ -315,7 +315,7 @@ fn second_run_of_the_file_is_refused_though_some_of_its_tests_have_ended() {
     let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
     let told = client.notification("window/showMessage", |_| true);
-    assert!(told["message"].as_str().unwrap().contains("running already"), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("already running"), "{told}");
     // The one that has ended can be run by itself.
     run(&mut client, "first");
     client.execute("speclens.cancel", json!([]));

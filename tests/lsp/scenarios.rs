@@ -275,7 +275,7 @@ fn hover_says_who_would_be_asked_and_what_was_answered_last_without_asking() {
         let line = contract.lines().position(|line| line.contains("gateway_healthy")).unwrap();
         let column = contract.lines().nth(line).unwrap().find("healthy").unwrap();
         let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": column } });
-        let asks = format!("A run asks `{}/health`.", gateway.url());
+        let asks = format!("A run sends the request to `{}/health`.", gateway.url());
         let before = client.request("textDocument/hover", place.clone())["result"].to_string();
         assert!(before.contains(&asks) && !before.contains("Last recorded response"), "{before}");
         assert_eq!(gateway.requests().len(), 0);

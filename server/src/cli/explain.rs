@@ -315,9 +315,9 @@ mod tests {
     #[test]
     fn variables_of_templates_are_explained() {
         for name in ["{{ run_started_at }}", "run_started_at"] {
-            assert!(explain(name).expect("a variable").contains("When the run began"), "{name}");
+            assert!(explain(name).expect("a variable").contains("The time when the run began"), "{name}");
         }
-        assert!(explain("{{messages_json}}").expect("a variable").contains("become empty"));
+        assert!(explain("{{messages_json}}").expect("a variable").contains("become empty strings"));
     }
 
     #[test]

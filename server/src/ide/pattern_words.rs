@@ -198,10 +198,10 @@ mod tests {
 
             (?<n>a{2,3}?)\.[^x]\k<n>b?
             - `(?<n>` a group called `n`
-              - `a{2,3}?` this text, 2 to 3 times, as few as will do
+              - `a{2,3}?` this text, 2 to 3 times, as few as possible
             - `)` end of the group
             - `\.` the text `.`
-            - `[^x]` anything but `x`
+            - `[^x]` any character except `x`
             - `\k<n>` what the group `n` matched
             - `b?` this text, or nothing
 

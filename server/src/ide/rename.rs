@@ -361,7 +361,7 @@ tests:
             "tests:\n- name: a\n  expect: &a {}\n- name: b\n  expect: &b {}\n- name: c\n  expect: *a$0\n",
             "tests:\n  - {name: a, expect: &a {}}\n  - {name: b, expect: *$0a}\n  - {name: c, expect: *b}\n",
         ] {
-            check(text, "b", expect!["`b` is another anchor or alias here: choose another name"]);
+            check(text, "b", expect!["`b` is already an anchor or alias here: choose another name"]);
         }
     }
 
@@ -382,7 +382,7 @@ tests:
         check(
             &TWINS.replace("[a]", "[$0a]"),
             "b",
-            expect!["several of the `models` are named `a`: rename one of them where it is defined"],
+            expect!["several `models` are named `a`: rename one of them where it is defined"],
         );
     }
 
@@ -408,12 +408,12 @@ tests:
         check(
             "prompts: {a$0: {user: x}, b: {user: y}}\n",
             "b",
-            expect!["`b` is defined in `prompts` already: choose another name"],
+            expect!["`prompts` already defines `b`: choose another name"],
         );
         check(
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
             "a b",
-            expect!["`a b` cannot be a variable: letters, digits, `_` and `.` make a name"],
+            expect!["`a b` is not a valid variable name: use letters, digits, `_` and `.`"],
         );
         check(
             "tests:\n  - command: '{{$0q}}'\n    vars: {q: 1}\n",
@@ -429,39 +429,37 @@ tests:
             check(
                 text,
                 "role",
-                expect![
-                    "`role` is another variable here, and the two could not be told apart again: choose another name"
-                ],
+                expect!["`role` is already a variable here, and the rename would merge the two: choose another name"],
             );
         }
         check(
             "providers: {oll$0ama: {}}\nmodels: [{id: m, provider: ollama, model: x}]\n",
             "foo",
             expect![
-                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
+                "`foo` is not a valid name here: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
             ],
         );
         check(
             "models: [{id: m, provider: oll$0ama, model: x}]\n",
             "foo",
             expect![
-                "`foo` cannot be that name: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
+                "`foo` is not a valid name here: `provider` must be `openai`, `anthropic`, `gemini`, `mistral`, `cohere`, `ollama`, `http` or `mcp`, found the string `foo`"
             ],
         );
         check(
             "//- /cli-bench.yaml\nproviders: [a/b$0]\n",
             "b",
-            expect!["`b` cannot be that name: `b` is not a valid model id"],
+            expect!["`b` is not a valid name here: `b` is not a valid model id"],
         );
         check(
             "//- /cli-bench.yaml\nproviders: [a/b$0, a/c]\n",
             "a/c",
-            expect!["`a/c` is defined in `models` already: choose another name"],
+            expect!["`models` already defines `a/c`: choose another name"],
         );
         check(
             "//- /cli-bench-tasks.yaml\n- assert: [{file_exists: '{{work$0dir}}/a'}]\n",
             "x",
-            expect!["`workdir` is a name of the format, and has no other"],
+            expect!["`workdir` is a name of the format and cannot be changed"],
         );
         check("kindlm$0: 1\n", "x", expect!["no name at the cursor: put the cursor on a name"]);
     }

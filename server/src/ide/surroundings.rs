@@ -185,12 +185,12 @@ mod tests {
     #[test]
     fn gateway_has_its_address_without_a_password_and_the_last_recorded_answer() {
         let last = "\n\nLast recorded response: status 503, from the run of 2026-05-14T11:00:00Z.";
-        check("{type: gateway_$0healthy}", None, &format!("A run asks `http://there:1/health`.{last}"));
+        check("{type: gateway_$0healthy}", None, &format!("A run sends the request to `http://there:1/health`.{last}"));
         let script = "A run sends the request to the scripted gateway `demo.gateway.yaml` instead of \
             `http://there:1/health`.";
         check("{type: gateway_$0healthy}", Some("demo.gateway.yaml"), &format!("{script}{last}"));
         let other = "{type: gateway_response, endpoint: 'http://x:2/{{today}}', expected_$0status: 200}";
-        check(other, Some("demo.gateway.yaml"), "A run asks `http://x:2/2026-05-14`.");
+        check(other, Some("demo.gateway.yaml"), "A run sends the request to `http://x:2/2026-05-14`.");
         check("{type: gateway_response, endpoint: 'http://x/{{run_id}}', expected_$0status: 200}", None, "");
         check("{type: file_$0present, path: a}", None, "");
     }

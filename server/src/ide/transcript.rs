@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(of(None, "a"), "`a` has not been run yet");
         let none = fixture.latest(|_| Vec::new());
         assert_eq!(of(Some(&none), "a"), "`a` has not been run yet");
-        assert_eq!(of(Some(&none), "b"), "there is no test `b` in this file");
+        assert_eq!(of(Some(&none), "b"), "this file has no test `b`");
         let stale = fixture.latest(|_: &Case| {
             let absence = Some(Absence { kind: AbsenceKind::Stale, message: String::new() });
             vec![RunResult { absence, ..RunResult::of(&Subject::Command, 0, Status::Unknown) }]

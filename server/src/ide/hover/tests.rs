@@ -68,13 +68,13 @@ fn a_key_has_its_page() {
     check(
         "tests:\n  - expect:\n      output:\n        max$0Length: 3\n",
         expect![[r#"
-        [maxLength]
-        **maxLength** · integer, at least 1
+            [maxLength]
+            **maxLength** · integer, at least 1
 
-        The greatest length of the text, in UTF-16 units as JavaScript counts them.
+            Maximum length of the text in UTF-16 code units.
 
-        Example: `400`
-    "#]],
+            Example: `400`
+        "#]],
     );
     check(
         "tests:\n  - expect:\n      output:\n        format: js$0on\n",
@@ -82,25 +82,25 @@ fn a_key_has_its_page() {
             [json]
             **json** · `schemaFile, contains?, notContains?, maxLength?`
 
-            As one JSON value; `schemaFile` says what it must look like.
+            One JSON value that matches `schemaFile`.
         "#]],
     );
     check(
         "tests:\n  - expect:\n      output:\n        maxLength: $03\n",
         expect![[r#"
-        [3]
-        **maxLength** · integer, at least 1
+            [3]
+            **maxLength** · integer, at least 1
 
-        The greatest length of the text, in UTF-16 units as JavaScript counts them.
+            Maximum length of the text in UTF-16 code units.
 
-        Example: `400`
-    "#]],
+            Example: `400`
+        "#]],
     );
     check(
         "tests:\n  - $0nam: x\n",
         expect![[r#"
             [nam]
-            **nam** · no key of the format here: expected `name`, `command`, `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation` and 4 more
+            **nam** · unknown key here: expected `name`, `command`, `prompt`, `vars`, `models`, `repeat`, `tools`, `conversation` and 4 more
         "#]],
     );
     check(
@@ -166,9 +166,9 @@ fn a_placeholder_has_its_value() {
     check(
         "prompts:\n  p: { user: \"{{a$0}}\" }\ntests:\n  - { prompt: p, vars: { a: x } }\n",
         expect![[r#"
-        [{{a}}]
-        **{{a}}** · given by the tests, such as `x`
-    "#]],
+            [{{a}}]
+            **{{a}}** · set by the tests, such as `x`
+        "#]],
     );
 }
 
@@ -201,9 +201,9 @@ fn a_reference_shows_what_it_refers_to() {
     check(
         "models:\n  - provider: oll$0ama\n",
         expect![[r#"
-        [ollama]
-        **ollama** · Models on this machine, served by Ollama.
-    "#]],
+            [ollama]
+            **ollama** · Local models, served by Ollama.
+        "#]],
     );
     check(
         "tests:\n  - prompt: n$0one\n",
@@ -272,7 +272,7 @@ fn names_that_the_format_fills_are_shown() {
         "//- /cli-bench.yaml\ntasks:\n  - assert:\n      - verify:\n          run: |\n            test -s {{to$0day}}/a\n",
         expect![[r#"
             [{{today}}]
-            **{{today}}** · has no value here; what has one: `workdir`
+            **{{today}}** · has no value here; available: `workdir`
         "#]],
     );
 }
@@ -291,7 +291,7 @@ fn artifacts_of_a_run_are_looked_for_as_of_today() {
         &format!("{suite}\"out/{{{{ to$0day }}}}.md\"\n"),
         expect![[r#"
             [{{ today }}]
-            **{{today}}** · The day in UTC, as `2026-05-14`. Now `2026-05-14`.
+            **{{today}}** · The date in UTC, such as `2026-05-14`. Now `2026-05-14`.
         "#]],
     );
 }
@@ -315,26 +315,26 @@ fn defaults_of_the_file_are_shown_where_they_count() {
     check(
         "defaults: { repeat: 3 }\ntests:\n  - rep$0eat: 2\n",
         expect![[r#"
-        [repeat]
-        **repeat** · integer, 1 to 100
+            [repeat]
+            **repeat** · integer, 1 to 100
 
-        How many times the test is run, in place of `defaults.repeat`.
+            Number of runs, instead of `defaults.repeat`.
 
-        A test passes when all of its runs do.
+            A test passes if all of its runs pass.
 
-        Example: `3`
+            Example: `3`
 
-        Where it is not set, `3` of `defaults` in this file counts.
-    "#]],
+            Defaults to `3` from `defaults` in this file.
+        "#]],
     );
     check(
         "defaults: { rep$0eat: 3 }\n",
         expect![[r#"
-        [repeat]
-        **repeat** · integer, 1 to 100 · default `1`
+            [repeat]
+            **repeat** · integer, 1 to 100 · default `1`
 
-        How many times each test is run.
-    "#]],
+            Number of runs per test.
+        "#]],
     );
 }
 
@@ -343,11 +343,11 @@ fn a_code_in_an_allow_comment_has_its_page() {
     check(
         "# speclens: allow(syntax, un$0used)\nkindlm: 1\n",
         expect![[r#"
-        [unused]
-        **unused** · hint
+            [unused]
+            **unused** · hint
 
-        Something is defined and never used, or a comment allows a problem that is not there.
-    "#]],
+            Something is defined but never used, or a comment silences a problem that does not exist.
+        "#]],
     );
     check(
         "# speclens: al$0low(unused)\nkindlm: 1\n",
@@ -390,24 +390,24 @@ fn a_damaged_document_answers_elsewhere() {
     check(
         "tests:\n  - name: \"a\n  - com$0mand: x\n    expect: {}\n",
         expect![[r#"
-        [command]
-        **command** · shell command · exactly one of `command` and `prompt` is required
+            [command]
+            **command** · shell command · exactly one of `command` and `prompt` is required
 
-        The shell command that is run.
+            Shell command to run.
 
-        Run as `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}` is
-        replaced by a value of `vars` without quoting. The exit status alone does not fail the test.
+            The command runs with `sh -c` in the suite's directory, with the caller's environment and no input. `{{name}}`
+            is replaced by a value from `vars`, without shell quoting. The exit status alone does not fail the test.
 
-        ```yaml
-        command: node agent.js --user {{user_id}}
-        ```
+            ```yaml
+            command: node agent.js --user {{user_id}}
+            ```
 
-        Its standard output is the text that `expect` looks at. Lines that begin with `{"kindlm":` are
-        events: `{"kindlm":"tool_call","name":"…","arguments":{…}}` and
-        `{"kindlm":"output_json","data":…}`. A command that runs longer than `defaults.timeoutMs` is ended.
+            Its standard output is the text that `expect` checks. Lines that begin with `{"kindlm":` are events:
+            `{"kindlm":"tool_call","name":"…","arguments":{…}}` and `{"kindlm":"output_json","data":…}`. A command that runs
+            longer than `defaults.timeoutMs` is terminated.
 
-        Example: `"python agent.py --input '{{question}}'"`
-    "#]],
+            Example: `"python agent.py --input '{{question}}'"`
+        "#]],
     );
 }
 
@@ -417,18 +417,18 @@ fn a_type_of_assertion_shows_what_it_takes() {
     check(
         &claim.replace("tool_was", "tool_$0was"),
         expect![[r#"
-        [tool_was_called]
-        **tool_was_called** · `tool, log_path?, run_id?`
+            [tool_was_called]
+            **tool_was_called** · `tool, log_path?, run_id?`
 
-        A tool was called in the run, says the gateway's log.
+            A tool was called in the run, according to the gateway log.
 
-        ```yaml
-        - type: tool_was_called
-          tool: sessions_spawn
-          log_path: /tmp/openclaw/openclaw-{{today}}.log
-          run_id: "{{run_id}}"
-        ```
-    "#]],
+            ```yaml
+            - type: tool_was_called
+              tool: sessions_spawn
+              log_path: /tmp/openclaw/openclaw-{{today}}.log
+              run_id: "{{run_id}}"
+            ```
+        "#]],
     );
     check(
         &claim.replace("tool: x", "to$0ol: x"),
@@ -436,7 +436,7 @@ fn a_type_of_assertion_shows_what_it_takes() {
             [tool]
             **tool** · string · required
 
-            The tool's exact name.
+            Exact name of the tool.
 
             Example: `sessions_spawn`
         "#]],
@@ -445,15 +445,15 @@ fn a_type_of_assertion_shows_what_it_takes() {
     check(
         &format!("{}{settings}", claim.replace("log_path", "log$0_path")),
         expect![[r#"
-        [log_path]
-        **log_path** · path or pattern of files
+            [log_path]
+            **log_path** · path or pattern of files
 
-        The gateway's log. Without it, the configured one is read; ClawSpec breaks.
+            Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.
 
-        Example: `"/tmp/openclaw/openclaw-{{today}}.log"`
+            Example: `"/tmp/openclaw/openclaw-{{today}}.log"`
 
-        Where it is not set, `/var/oc-{{today}}.log` counts, by `clawspec.yaml`.
-    "#]],
+            Defaults to `/var/oc-{{today}}.log`, from `clawspec.yaml`.
+        "#]],
     );
     // Through a merge key, in brackets.
     let merged = "//- /clawspec-scenarios.yaml\nscenarios:\n  - then:\n      - &a { type: tool_was_called }\n";
@@ -463,7 +463,7 @@ fn a_type_of_assertion_shows_what_it_takes() {
             [tool]
             **tool** · string · required
 
-            The tool's exact name.
+            Exact name of the tool.
 
             Example: `sessions_spawn`
         "#]],
@@ -475,66 +475,65 @@ fn a_field_that_depends_on_another_has_its_docs() {
     check(
         "tests:\n  - expect: { output: { format: json, schema$0File: a.json } }\n",
         expect![[r#"
-        [schemaFile]
-        **schemaFile** · path of a JSON Schema file · required
+            [schemaFile]
+            **schemaFile** · path of a JSON Schema file · required
 
-        A JSON Schema file that the output must match.
+            JSON Schema file that the output must match.
 
-        The path is relative to the suite's directory and must stay below it. Draft-07 is assumed. With
-        `format: text` the schema sees the whole text as one string.
+            The path is relative to the suite's directory and must not lead out of it. The schema is read as draft-07. With
+            `format: text`, it applies to the whole text as one string.
 
-        ```yaml
-        output:
-          format: json
-          schemaFile: schemas/answer.json
-        ```
+            ```yaml
+            output:
+              format: json
+              schemaFile: schemas/answer.json
+            ```
 
-        Example: `schemas/answer.json`
-    "#]],
+            Example: `schemas/answer.json`
+        "#]],
     );
     check(
         "//- /cli-bench-tasks.yaml\n- id: a\n  assert:\n    - run_co$0unt: { pattern: x }\n",
         expect![[r#"
-        [run_count]
-        **run_count** · mapping
+            [run_count]
+            **run_count** · mapping
 
-        `{ pattern, min?, max? }`
+            `{ pattern, min?, max? }`
 
-        How many commands of the model must match a pattern.
+            Number of commands of the model that must match a pattern.
 
-        Commands are counted, not matches inside one command. Give `min`, `max`, or both; both bounds are allowed
-        values themselves. Without a bound the assertion cannot fail.
+            The assertion counts commands, not matches within a command. Set `min`, `max` or both; the bounds are inclusive.
+            Without a bound, the assertion cannot fail.
 
-        ```yaml
-        assert:
-          - run_count:
-              pattern: "curl"
-              min: 2
-              max: 5
-        ```
-    "#]],
+            ```yaml
+            assert:
+              - run_count:
+                  pattern: "curl"
+                  min: 2
+                  max: 5
+            ```
+        "#]],
     );
     check(
         "//- /cli-bench.yaml\ntasks:\n  - assert: [{ exit$0_code: 0 }]\n",
         expect![[r#"
-        [exit_code]
-        **exit_code** · integer or string
+            [exit_code]
+            **exit_code** · integer or string
 
-        The exit code that the last command must end with: `0` is success.
+            Exit code of the last command: `0` is success.
 
-        Only the last command that the model ran counts, whatever the earlier ones did. When it ran none, the
-        assertion fails. 124 means that the command timed out, 126 and 127 for one that could not be
-        started, 128 + *n* for one that signal *n* ended.
+            Only the last command that the model ran counts. If it ran none, the assertion fails. 124 means that the command
+            timed out, 126 and 127 that it could not be started, and 128 + *n* that signal *n* ended it.
 
-        ```yaml
-        assert:
-          - exit_code: 0
-        ```
+            ```yaml
+            assert:
+              - exit_code: 0
+            ```
 
-        Put `exit_code: 0` into every task that is not about an error: nothing else says that the command worked.
+            Add `exit_code: 0` to every task that is not about an error: no other assertion checks that the command succeeded.
 
-        Example: `0`, `1`
-    "#]],
+            Example: `0`, `1`
+        "#]],
     );
 }
 
@@ -543,15 +542,15 @@ fn what_counts_for_all_tasks_is_shown_at_a_task() {
     check(
         "//- /cli-bench.yaml\nrepeat: 4\ntasks:\n  - rep$0eat: 2\n",
         expect![[r#"
-        [repeat]
-        **repeat** · integer, 1 to 100
+            [repeat]
+            **repeat** · integer, 1 to 100
 
-        How often the task is run with each model, in place of the suite's `repeat`.
+            Number of runs with each model, instead of the suite's `repeat`.
 
-        Example: `3`
+            Example: `3`
 
-        Where it is not set, `4` of this file counts.
-    "#]],
+            Defaults to `4` from this file.
+        "#]],
     );
 }
 
@@ -573,7 +572,7 @@ fn alias_shows_its_value() {
         "tests:\n  - name: a\n    expect: *no$0ne\n",
         expect![[r#"
             [*none]
-            **\*none** · there is no `&none` before it
+            **\*none** · `&none` is not defined before it
         "#]],
     );
     check(
@@ -584,7 +583,7 @@ fn alias_shows_its_value() {
 
             Asked at `api.openai.com` with the key of `OPENAI_API_KEY`, which is not set.
 
-            A million tokens cost $2.5 sent and $10 received (list price of 2026-03-21).
+            One million tokens cost $2.5 (input) and $10 (output) (list price of 2026-03-21).
         "#]],
     );
 }

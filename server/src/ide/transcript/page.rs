@@ -333,7 +333,7 @@ mod tests {
             ## ✗ local/one, repetition 2
 
             - took 1.5 s
-            - 10 tokens sent, 2 received, $0.0100
+            - 10 input and 2 output tokens, $0.0100
             - ended when the agent was done
 
             ### Assertions
@@ -399,7 +399,7 @@ mod tests {
         };
         let mut scored = attempt(Status::Pass, 0, evidence, Outcome::Pass);
         scored.verdicts[0].verdict.score = Some(0.75);
-        expect![[r#"
+        expect![[r##"
             # t
 
             ## ✓ local/one
@@ -415,14 +415,14 @@ mod tests {
             {"score": 1}
             ```
 
-            70 tokens sent, 9 received
+            70 input and 9 output tokens
 
             no answer: status 500
 
             ### Judge `local/judge`
 
             no answer: the key is not set
-        "#]]
+        "##]]
         .assert_eq(&page("t", &[&scored]));
     }
 

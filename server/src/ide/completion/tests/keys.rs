@@ -164,14 +164,14 @@ fn a_card_says_all_about_a_key() {
 
         Whether the output is text or JSON.
 
-        With `json` the output must parse as one JSON value, and `schemaFile` is required. When it does not
-        parse, that is the only result: the rest of `output` is not checked.
+        With `json`, the output must parse as one JSON value, and `schemaFile` is required. If it does not parse, that
+        is the only result: the rest of `output` is not checked.
 
-        A command may report its JSON with a protocol event instead of printing nothing else:
-        `{"kindlm":"output_json","data":{"ok":true}}`. KindLM parses the text all the same.
+        A command that also prints other text can report its JSON in a protocol event:
+        `{"kindlm":"output_json","data":{"ok":true}}`. KindLM still parses the text.
 
-        - `text`: As text.
-        - `json`: As one JSON value; `schemaFile` says what it must look like."#]]
+        - `text`: Plain text.
+        - `json`: One JSON value that matches `schemaFile`."#]]
     .assert_eq(&format.docs);
 }
 

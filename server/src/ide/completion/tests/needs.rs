@@ -261,9 +261,9 @@ fn the_log_is_the_one_of_the_workspace() {
     check(
         &format!("{claim}log_path: $0\n{files}"),
         expect![[r#"
-        Value /var/log/oc-{{today}}.log · the gateway's log
-        File clawspec.yaml
-    "#]],
+            Value /var/log/oc-{{today}}.log · the gateway log
+            File clawspec.yaml
+        "#]],
     );
     check_labels(&format!("{claim}log_path: $0\n"), expect!["/tmp/openclaw/openclaw-{{today}}.log"]);
     check_choice(

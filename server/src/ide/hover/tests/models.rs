@@ -9,24 +9,24 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
     check(
         "//- /cli-bench.yaml\nproviders: [google/gemini-2.5-fl$0ash]\n",
         expect![[r#"
-        [google/gemini-2.5-flash]
-        **gemini-2.5-flash** · model of the provider `google`
+            [google/gemini-2.5-flash]
+            **gemini-2.5-flash** · model of the provider `google`
 
-        Asked at `generativelanguage.googleapis.com` with the key of `GEMINI_API_KEY`, which is set.
+            Asked at `generativelanguage.googleapis.com` with the key of `GEMINI_API_KEY`, which is set.
 
-        A million tokens cost $0.3 sent and $2.5 received (list price of 2026-03-21).
-    "#]],
+            One million tokens cost $0.3 (input) and $2.5 (output) (list price of 2026-03-21).
+        "#]],
     );
     check(
         "//- /cli-bench.yaml\nproviders: [local/qw$0en3]\n",
         expect![[r#"
-        [local/qwen3]
-        **qwen3** · model of the provider `local`
+            [local/qwen3]
+            **qwen3** · model of the provider `local`
 
-        Asked at `localhost:8000`, without a key.
+            Asked at `localhost:8000`, without a key.
 
-        A million tokens cost $0 sent and $0.5 received (from `prices` in `speclens.yaml`).
-    "#]],
+            One million tokens cost $0 (input) and $0.5 (output) (from `prices` in `speclens.yaml`).
+        "#]],
     );
     check(
         "//- /cli-bench.yaml\nproviders: [ollama/lla$0ma3.2]\n",
@@ -55,17 +55,17 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
     check(
         "providers:\n  open$0ai: { apiKeyEnv: MY_KEY }\n",
         expect![[r#"
-        [openai]
-        **openai** · mapping
+            [openai]
+            **openai** · mapping
 
-        `{ apiKeyEnv, baseUrl?, organization? }`
+            `{ apiKeyEnv, baseUrl?, organization? }`
 
-        OpenAI, or a service that speaks its chat protocol.
+            OpenAI, or a service with a compatible chat API.
 
-        A provider that is reached with a key.
+            A provider that requires a key.
 
-        Asked at `api.openai.com` with the key of `MY_KEY`, which is set.
-    "#]],
+            Asked at `api.openai.com` with the key of `MY_KEY`, which is set.
+        "#]],
     );
     check(
         "providers:\n  anth$0ropic: { apiKeyEnv: OTHER_KEY, baseUrl: 'https://proxy.example:8443/v1' }\n",
@@ -77,7 +77,7 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
 
             Anthropic.
 
-            A provider that is reached with a key.
+            A provider that requires a key.
 
             Asked at `proxy.example:8443` with the key of `OTHER_KEY`, which is not set.
         "#]],
@@ -85,38 +85,38 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
     check(
         "providers:\n  oll$0ama: {}\n",
         expect![[r#"
-        [ollama]
-        **ollama** · mapping
+            [ollama]
+            **ollama** · mapping
 
-        `{ apiKeyEnv?, baseUrl? }`
+            `{ apiKeyEnv?, baseUrl? }`
 
-        Models on this machine, served by Ollama. Needs no key.
+            Local models, served by Ollama. Needs no key.
 
-        Models on this machine, served by Ollama.
+            Local models, served by Ollama.
 
-        Asked at `localhost:11434`, without a key.
-    "#]],
+            Asked at `localhost:11434`, without a key.
+        "#]],
     );
     check(
         "providers:\n  ht$0tp: { url: 'https://agent.example/chat' }\n",
         expect![[r#"
-        [http]
-        **http** · mapping
+            [http]
+            **http** · mapping
 
-        `{ url, method?, headers?, body?, responsePath?, toolCallsPath?, modelIdPath?, usagePaths?, apiKeyEnv? }`
+            `{ url, method?, headers?, body?, responsePath?, toolCallsPath?, modelIdPath?, usagePaths?, apiKeyEnv? }`
 
-        Any HTTP service, described by a request and by paths into its reply.
+            Any HTTP service, described by its request and by paths into its response.
 
-        ```yaml
-        http:
-          url: https://agent.example/chat
-          headers: { Authorization: "env:AGENT_TOKEN" }
-          body: '{"question": "{{user}}"}'
-          responsePath: data[0].text
-        ```
+            ```yaml
+            http:
+              url: https://agent.example/chat
+              headers: { Authorization: "env:AGENT_TOKEN" }
+              body: '{"question": "{{user}}"}'
+              responsePath: data[0].text
+            ```
 
-        Asked at `agent.example`.
-    "#]],
+            Asked at `agent.example`.
+        "#]],
     );
 }
 
@@ -147,7 +147,7 @@ fn a_scripted_model_says_what_it_plays() {
             [scripted/careful]
             **careful** · scripted model `careful.script.yaml`
 
-            It cannot be played: line 1: expected a mapping of names to lists for `tasks`, found a list.
+            It cannot be used: line 1: expected a mapping of names to lists for `tasks`, found a list.
         "#]],
     );
 }
