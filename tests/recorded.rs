@@ -23,9 +23,9 @@ const NOW: &str = "2026-05-14T12:00:00Z";
 /// book.
 pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
     let text = std::fs::read_to_string(directory.join(place)).unwrap();
-    let document = Document::read(&text, SpecFile::CliBench.scalar_rules());
+    let document = Document::read(&text, SpecFile::CLI_BENCH.scalar_rules());
     let (files, settings) = (DiskFiles::new(directory, place), Settings::default());
-    let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &settings).suite;
+    let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &settings).suite;
     let book = Book::of(&settings, directory, place, || None);
     for case in &suite.cases {
         for subject in case.action.subjects() {

@@ -45,12 +45,10 @@ pub struct Attempt {
 
 /// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
 pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
-    match (action.into(), dialect) {
-        (ActionKind::Command | ActionKind::Agent | ActionKind::Trigger, _) => None,
-        (ActionKind::Prompt, _) => Some("asking models"),
-        (ActionKind::None, Dialect::CliBench) => Some("running a task without an intent"),
-        (ActionKind::None, Dialect::ClawSpec) => Some("running a scenario without `when.invoke`"),
-        (ActionKind::None, Dialect::KindLm) => Some("running a test without a command"),
+    match action.into() {
+        ActionKind::Command | ActionKind::Agent | ActionKind::Trigger => None,
+        ActionKind::Prompt => Some("asking models"),
+        ActionKind::None => Some(dialect.without_action()),
     }
 }
 

@@ -10,7 +10,7 @@ mod price;
 mod provider;
 mod registry;
 mod retry;
-pub mod script;
+pub(crate) mod script;
 #[cfg(test)]
 pub(crate) mod tests;
 

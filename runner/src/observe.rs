@@ -53,15 +53,15 @@ pub struct View {
 }
 
 pub(crate) use files::glob;
-pub use question::Inquiry;
+pub(crate) use question::Inquiry;
 
 /// The run was cancelled before the answer was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cancelled;
+pub(crate) struct Cancelled;
 
 /// The observation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// The observations, in the order of the needs. Those that a cancelled run did not come to are missing.
     pub observations: Vec<Observation>,
     /// Whether the run was cancelled before everything was observed.
@@ -87,7 +87,7 @@ impl View {
 }
 
 /// Observes one need. What cannot be observed is answered with the reason.
-pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
+pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
     match need {
         Need::Path { path, content } => path::observe(path, *content, view).await,
         Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
@@ -104,7 +104,7 @@ pub async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
 /// Observes the needs of a case. Commands may change what is observed after them, so each of them runs when all that
 /// comes before it was observed, and before all that comes after it; what is between two of them is observed at once.
 /// Judges are asked about what was seen, so each of them is asked after all that, one after the other.
-pub async fn all(needs: Vec<Need>, view: &View) -> Seen {
+pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
     let mut seen = Seen::default();
     for together in needs.chunk_by(|one, other| !is_command(one) && !is_command(other)).flat_map(stages) {

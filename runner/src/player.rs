@@ -34,7 +34,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::{clock::Clock, encryption, gateway::Gateway};
 use spans::Receiver;
 
-pub use program::Printed;
+pub(crate) use program::Printed;
 
 /// Maximum size of a script in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 //! What is watched while a target runs elsewhere: opened before it is started, asked when it has ended.
 
-pub mod log;
+pub(crate) mod log;
 
 use std::{future::pending, path::Path, sync::Arc};
 

@@ -92,8 +92,8 @@ fn main() {
     assert_eq!(trace.spans.len() as u64, SPANS);
 
     let (files, settings) = (MemoryFiles::default(), Settings::default());
-    let analyzer = Analyzer::new(SpecFile::ClawSpecScenarios);
-    let document = Document::read(SCENARIOS, SpecFile::ClawSpecScenarios.scalar_rules());
+    let analyzer = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS);
+    let document = Document::read(SCENARIOS, SpecFile::CLAWSPEC_SCENARIOS.scalar_rules());
     let problems = analyzer.problems(&document, &files, &settings);
     let suite = analyzer.suite(&document, &files, &settings, &problems);
     let evidence = Evidence {

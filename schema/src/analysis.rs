@@ -25,7 +25,7 @@ use std::{
 
 use crate::{
     dialect::{
-        Dialect, Gates,
+        Dialect,
         format::{Facts, Format, Lower},
     },
     directive,
@@ -33,13 +33,11 @@ use crate::{
     faults,
     files::Files,
     finding::Report,
-    gateway_script,
     json_schema::SpecFile,
     problem::{Code, Problem},
     rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
-    script,
     settings::Settings,
-    suite::{Action, Case, Inputs, Suite},
+    suite::{Action, Case, Suite},
     validate::{self, Definition, is_damaged},
 };
 
@@ -204,20 +202,7 @@ impl Analyzer {
         if let Some(format) = self.format() {
             format.report_relations(self.file, root, &facts, files, &mut report);
         } else {
-            match self.file {
-                SpecFile::Script => script::lint::report(root, files, &mut report),
-                SpecFile::Gateway => gateway_script::lint::report(root, &mut report),
-                SpecFile::Settings
-                | SpecFile::KindLm
-                | SpecFile::CliBench
-                | SpecFile::CliBenchTasks
-                | SpecFile::ClawSpecScenarios
-                | SpecFile::ClawSpecHandoff
-                | SpecFile::ClawSpecPipeline
-                | SpecFile::ClawSpecLedger
-                | SpecFile::ClawSpecBaselines
-                | SpecFile::ClawSpec => {}
-            }
+            self.file.report(root, files, &mut report);
         }
         others.extend(report.resolve(false).problems(root));
         lists.into_iter().for_each(|roster| rosters.keep(self.file, roster));
@@ -227,7 +212,7 @@ impl Analyzer {
     fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
         let mut report = Report::default();
         validate::check(node, definition, files, &mut report);
-        if self.file != SpecFile::Settings {
+        if !self.file.is_settings() {
             match definition {
                 Definition::Root(file) => {
                     let lists = Definition::lists(file);
@@ -321,15 +306,7 @@ impl Analyzer {
         match context {
             Some(context) => context.suite(self.file, document, files, settings),
             // Settings and scripts are of no format, and there is nothing in them to run.
-            None => Suite {
-                dialect: self.file.serves().unwrap_or(Dialect::KindLm),
-                name: None,
-                cases: Vec::new(),
-                gates: Gates::default(),
-                concurrency: 1,
-                inputs: Inputs::new(),
-                scaffolds: Default::default(),
-            },
+            None => Suite::empty(self.file.serves().unwrap_or_else(Dialect::first)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The formats that are understood. A closed set: what differs between them is decided here.
+//! The formats that are understood. What differs between them is in the folder of each, behind one trait.
 
 pub mod clawspec;
 pub mod cli_bench;
@@ -8,42 +8,53 @@ pub mod kindlm;
 mod lenient;
 
 pub use crate::document::ScalarRules;
+pub use crate::finding::{Finding, Report, Rule, Site, Words};
 pub use count::Count;
-pub use format::Gate;
-use std::sync::Arc;
+pub use format::{Facts, Format, Gate, InForce, Lower, Traced, Unit};
+use std::{
+    borrow::Cow,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
-    document::Pointer,
+    document::{Document, Pointer},
     evidence::Evidence,
+    files::Files,
+    json_schema::SpecFile,
     mask::Secrets,
     suite::Subject,
     verdict::{Status, Verdict},
 };
 
-use format::Format;
-
-/// A format of test specs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// KindLM: `kindlm.yaml`.
-    KindLm,
-    /// cli-bench: `cli-bench.yaml` and the task files that it names.
-    #[serde(rename = "cli-bench")]
-    CliBench,
-    /// ClawSpec: scenarios, handoffs, pipelines, and what belongs to them.
-    ClawSpec,
-}
+/// A format of test specs: a handle of its implementation.
+#[derive(Clone, Copy)]
+pub struct Dialect(&'static dyn Format);
 
 impl Dialect {
+    /// Returns the format with this implementation.
+    pub const fn of(format: &'static dyn Format) -> Dialect {
+        Dialect(format)
+    }
+
+    /// Returns every format, in the order of the reference.
+    pub fn all() -> impl Iterator<Item = Dialect> {
+        let mut last = None;
+        let formats = SpecFile::ALL.iter().filter_map(|file| file.dialect());
+        formats.filter(move |dialect| last.replace(*dialect) != Some(*dialect))
+    }
+
+    /// Returns the format that what has none is said to be of, where one has to be named.
+    pub(crate) fn first() -> Dialect {
+        Dialect::all().next().expect("there are formats")
+    }
+
     pub(crate) fn format(self) -> &'static dyn Format {
-        match self {
-            Dialect::KindLm => &kindlm::KindLm,
-            Dialect::CliBench => &cli_bench::CliBench,
-            Dialect::ClawSpec => &clawspec::ClawSpec,
-        }
+        self.0
     }
 
     /// The format's name as reports write it.
@@ -81,6 +92,78 @@ impl Dialect {
     /// How plain scalars are read.
     pub fn scalar_rules(self) -> ScalarRules {
         self.format().scalar_rules()
+    }
+
+    /// Returns what files must be together for names in them to be the same thing.
+    pub fn unit(self) -> Unit {
+        self.format().unit()
+    }
+
+    /// Returns which of its assertions a trace can decide.
+    pub fn traced(self) -> Traced {
+        self.format().traced()
+    }
+
+    /// Returns what a case lacks that does nothing, as part of a sentence.
+    pub fn without_action(self) -> &'static str {
+        self.format().without_action()
+    }
+
+    /// Returns what counts where a key is not set.
+    pub fn in_force(
+        self,
+        file: SpecFile,
+        document: &Document,
+        at: &Pointer,
+        key: &str,
+        files: &dyn Files,
+    ) -> Option<InForce> {
+        self.format().in_force(file, document, at, key, files)
+    }
+}
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Dialect) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Dialect {}
+
+impl Hash for Dialect {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for Dialect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Dialect {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Dialect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let unknown = || D::Error::custom(format!("unknown format `{name}`"));
+        Dialect::all().find(|dialect| dialect.as_str() == name).ok_or_else(unknown)
+    }
+}
+
+impl JsonSchema for Dialect {
+    fn schema_name() -> Cow<'static, str> {
+        "Dialect".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Dialect::all().map(Dialect::as_str).collect();
+        json_schema!({ "description": "A format of test specs.", "type": "string", "enum": names })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A mistake of one kind, with what its words need: names, numbers, what was meant. Rules are in [`crate::rules`].
-pub(crate) trait Rule: Debug {
+pub trait Rule: Debug {
     /// The code that it is reported with.
     const CODE: Code;
 
@@ -104,7 +104,7 @@ impl Mistake for Explained {
 }
 
 /// Where a mistake is.
-pub(crate) struct Site<'d> {
+pub struct Site<'d> {
     /// The part of the document that was looked at: the whole, or one item of a top-level list.
     pub(crate) root: NodeRef<'d>,
     /// The node that is wrong, from `root`.
@@ -121,7 +121,7 @@ impl<'d> Site<'d> {
     }
 
     /// The node that is wrong. `None` where something is missing.
-    pub(crate) fn node(&self) -> Option<NodeRef<'d>> {
+    pub fn node(&self) -> Option<NodeRef<'d>> {
         self.root.find(self.at)
     }
 
@@ -185,7 +185,7 @@ impl<'f> Found<'f> {
 
 /// A mistake in words: see [`Problem`] for what each part says.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub struct Words {
     pub(crate) message: String,
     pub(crate) note: Option<String>,
     pub(crate) help: Option<String>,
@@ -196,7 +196,7 @@ pub(crate) struct Words {
 
 impl Words {
     /// What is wrong: one lower-case clause without a final period.
-    pub(crate) fn new(message: impl Into<String>) -> Words {
+    pub fn new(message: impl Into<String>) -> Words {
         Words { message: message.into(), note: None, help: None, listing: None, subject: None, fixes: Vec::new() }
     }
 
@@ -207,7 +207,7 @@ impl Words {
     }
 
     /// Adds a note: what happens because of it. A second one follows the first.
-    pub(crate) fn note(mut self, note: impl AsRef<str>) -> Words {
+    pub fn note(mut self, note: impl AsRef<str>) -> Words {
         self.note = Some(match self.note.take() {
             Some(first) => format!("{first}; {}", note.as_ref()),
             None => note.as_ref().to_owned(),
@@ -216,7 +216,7 @@ impl Words {
     }
 
     /// The same with a help: what to write instead.
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Words {
+    pub fn help(mut self, help: impl Into<String>) -> Words {
         self.help = Some(help.into());
         self
     }
@@ -228,7 +228,7 @@ impl Words {
     }
 
     /// The same with a fix, if there is one.
-    pub(crate) fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
+    pub fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
         self.fixes.extend(fix);
         self
     }
@@ -315,7 +315,7 @@ pub(crate) enum Layer {
 
 /// Something wrong, at one place, without words.
 #[derive(Debug)]
-pub(crate) struct Finding {
+pub struct Finding {
     rule: Box<dyn Mistake>,
     layer: Layer,
     at: Pointer,
@@ -328,7 +328,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// A mistake that a rule found at a node, with the bytes to underline.
-    pub(crate) fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
+    pub fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
             rule: Box::new(rule),
             layer: Layer::Rules,
@@ -456,13 +456,13 @@ impl Finding {
 
 /// What was found in one part of a document. Nothing that was added is changed or taken away before all of it is there.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     findings: Vec<Finding>,
 }
 
 impl Report {
     /// Adds a finding.
-    pub(crate) fn push(&mut self, finding: Finding) {
+    pub fn push(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
 

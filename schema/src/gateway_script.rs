@@ -1,7 +1,8 @@
 //! Scripted gateways: files that say what happens in place of an OpenClaw gateway and its agents. A format of our own;
 //! nothing in such a file is a test.
 
-pub(crate) mod lint;
+mod kind;
+mod lint;
 mod read;
 mod template;
 

@@ -6,20 +6,10 @@ use schemars::{
 };
 use serde_json::{Value, json};
 
-use crate::{problem::Code, settings::Settings};
-
-pub use crate::spec_file::SpecFile;
+pub use crate::spec_file::{Cases, Counts, Empty, Family, Kind, Landmark, Landmarks, Names, SpecFile};
 
 /// How the `$id` of every schema begins: a name, not an address.
 pub const BASE: &str = "urn:speclens:schema";
-
-/// The schema of the settings, whose severities are set by code.
-pub(crate) fn settings_schema(file: SpecFile) -> Value {
-    let mut schema = generate::<Settings>(file);
-    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-    schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
-    schema
-}
 
 /// Generates the schema of a kind of file from its type.
 pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
@@ -170,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_key_that_counts_as_absent_without_a_value_may_have_none() {
-        let validator = jsonschema::validator_for(SpecFile::ClawSpec.schema()).unwrap();
+        let validator = jsonschema::validator_for(SpecFile::CLAWSPEC.schema()).unwrap();
         for (key, value) in [("observability", json!([])), ("gateway_auth_token", json!(1))] {
             assert!(validator.is_valid(&json!({ key: null })), "{key}");
             assert!(!validator.is_valid(&json!({ key: value })), "{key}");
@@ -180,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_key_without_a_value_is_wrong() {
-        let validator = jsonschema::validator_for(SpecFile::KindLm.schema()).unwrap();
+        let validator = jsonschema::validator_for(SpecFile::KINDLM.schema()).unwrap();
         let mut suite = json!({ "kindlm": 1, "project": "p", "suite": { "name": "s" },
             "tests": [{ "name": "t", "command": "true", "expect": {} }] });
         assert!(validator.is_valid(&suite));

@@ -174,7 +174,7 @@ mod tests {
 
     fn case(expect: &str) -> Case {
         let text = format!("tests:\n  - {{name: t, command: x, expect: {expect}}}\n");
-        let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+        let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
         let suite = lower_suite(&document, &MemoryFiles::default(), None);
         suite.cases.first().unwrap().as_ref().clone()
     }
@@ -183,7 +183,7 @@ mod tests {
         let stdout = Capture::whole(stdout.to_owned());
         let ran = Ran { stdout: Some(stdout), ..Ran::default() };
         let mut evidence = Evidence { command: Some(ran), ..Evidence::default() };
-        Dialect::KindLm.interpret(&mut evidence);
+        Dialect::KINDLM.interpret(&mut evidence);
         evidence
     }
 
@@ -318,7 +318,7 @@ mod tests {
             let text = format!(
                 "models: [{{id: m, provider: openai, model: gpt-4o}}]\ntests:\n  - {{name: t, command: x, expect: {{judge: [{criteria}]}}}}\n"
             );
-            let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+            let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
             lower_suite(&document, &MemoryFiles::default(), None).cases.first().unwrap().as_ref().clone()
         };
         let case = judged("{criteria: polite, minScore: 0.5}");
@@ -350,8 +350,8 @@ mod tests {
             "{output: {contains: ['key abcd1234', done], notContains: ['abcd1234?']}, guardrails: {keywords: {deny: [abcd1234]}}, latency: {maxMs: 1}}",
         );
         let mut evidence = evidence("key abcd1234 done");
-        Dialect::KindLm.mask(&mut evidence, &secrets);
-        Dialect::KindLm.interpret(&mut evidence);
+        Dialect::KINDLM.mask(&mut evidence, &secrets);
+        Dialect::KINDLM.interpret(&mut evidence);
         let judged = judge(&case, &evidence, &secrets);
         let statuses: Vec<_> = judged.iter().map(|it| (it.claim, it.verdict.outcome.status())).collect();
         let unknown = |claim| (claim, Status::Unknown);

@@ -25,7 +25,7 @@ pub mod kind;
 mod new_file;
 pub mod problem;
 pub mod reference;
-pub mod rules;
+pub(crate) mod rules;
 pub mod script;
 pub mod settings;
 pub mod shape;

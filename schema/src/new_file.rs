@@ -241,13 +241,13 @@ mod tests {
         let schema = Template::JsonSchema.text("schemas/a.json");
         assert!(UserSchema::read(schema.as_bytes()).is_ok());
         for (template, file, path) in [
-            (Template::Tasks, SpecFile::CliBenchTasks, "tasks/a.yaml"),
-            (Template::Script, SpecFile::Script, "careful.script.yaml"),
-            (Template::Scenarios, SpecFile::ClawSpecScenarios, "skills/a/demo/tests/scenarios.yaml"),
-            (Template::Scenarios, SpecFile::ClawSpecScenarios, "agents/demo/tests/scenarios.yaml"),
-            (Template::Pipeline, SpecFile::ClawSpecPipeline, "skills/a/demo/tests/pipeline.yaml"),
-            (Template::Handoff, SpecFile::ClawSpecHandoff, "skills/a/demo/tests/handoffs/lead-to-copy.yaml"),
-            (Template::Handoff, SpecFile::ClawSpecHandoff, "tests/handoffs/x.yaml"),
+            (Template::Tasks, SpecFile::CLI_BENCH_TASKS, "tasks/a.yaml"),
+            (Template::Script, SpecFile::SCRIPT, "careful.script.yaml"),
+            (Template::Scenarios, SpecFile::CLAWSPEC_SCENARIOS, "skills/a/demo/tests/scenarios.yaml"),
+            (Template::Scenarios, SpecFile::CLAWSPEC_SCENARIOS, "agents/demo/tests/scenarios.yaml"),
+            (Template::Pipeline, SpecFile::CLAWSPEC_PIPELINE, "skills/a/demo/tests/pipeline.yaml"),
+            (Template::Handoff, SpecFile::CLAWSPEC_HANDOFF, "skills/a/demo/tests/handoffs/lead-to-copy.yaml"),
+            (Template::Handoff, SpecFile::CLAWSPEC_HANDOFF, "tests/handoffs/x.yaml"),
         ] {
             let text = template.text(path);
             let skill = "---\nname: demo\ndescription: Use when asked.\nversion: 1\npermissions: {filesystem: a, network: b}\n---\n";

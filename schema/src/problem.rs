@@ -197,7 +197,7 @@ impl Fix {
     }
 
     /// A file that is missing, to be filled in.
-    pub fn creation(title: impl Into<String>, file: NewFile) -> Fix {
+    pub(crate) fn creation(title: impl Into<String>, file: NewFile) -> Fix {
         Fix { creates: vec![file], ..Fix::suggestion(title, Vec::new()) }
     }
 
@@ -237,12 +237,6 @@ impl Problem {
         }
     }
 
-    /// Returns the same problem, reported only where the settings name the program of the format under `compat`.
-    pub fn only_with_compat(mut self) -> Problem {
-        self.is_for_compat = true;
-        self
-    }
-
     /// Returns a problem whose message ends with a name, which joins those of other problems with the same beginning.
     pub fn naming(
         code: Code,
@@ -272,20 +266,6 @@ impl Problem {
         self
     }
 
-    /// Adds a note behind the one that there is.
-    pub fn add_note(&mut self, note: impl AsRef<str>) {
-        self.note = Some(match self.note.take() {
-            Some(first) => format!("{first}; {}", note.as_ref()),
-            None => note.as_ref().to_owned(),
-        });
-    }
-
-    /// Returns the same problem with its subject.
-    pub fn with_subject(mut self, subject: Subject) -> Problem {
-        self.subject = Some(subject);
-        self
-    }
-
     /// Returns the same problem with a help: what to write instead.
     pub fn with_help(mut self, help: impl Into<String>) -> Problem {
         self.help = Some(help.into());
@@ -299,26 +279,14 @@ impl Problem {
     }
 
     /// The same problem with a fix.
-    pub fn with_fix(mut self, fix: Fix) -> Problem {
+    pub(crate) fn with_fix(mut self, fix: Fix) -> Problem {
         self.fixes.push(fix);
         self
     }
 
     /// The same problem with another place that belongs to it.
-    pub fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
+    pub(crate) fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
         self.related.push(Related { message: message.into(), repeats: false, at, range, file: None });
-        self
-    }
-
-    /// The same problem with a place in another file that belongs to it.
-    pub fn with_related_in(
-        mut self,
-        file: OtherFile,
-        message: impl Into<String>,
-        at: Pointer,
-        range: Range<usize>,
-    ) -> Problem {
-        self.related.push(Related { message: message.into(), repeats: false, at, range, file: Some(file) });
         self
     }
 

@@ -89,28 +89,11 @@ pub fn line_of(
 }
 
 /// The page of one problem.
-pub fn problem_page(code: Code) -> String {
+pub(crate) fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
     let unless = if code.is_always_an_error() { "not configurable" } else { "unless configured otherwise" };
     let example: String = examples(code).iter().map(|example| format!("\n{}", example.markdown())).collect();
     format!("### {}\n\n*{severity}, {unless}*\n\n{}\n{example}", code.as_str(), docs(code.docs()))
-}
-
-/// What the editor shows for a field, as Markdown: its type, its default, its docs.
-pub fn field_page(name: &str, shape: &Shape) -> String {
-    let mut out = format!("**`{name}`**: {}", shape.type_label());
-    if let Some(default) = shape.default().filter(|default| !is_trivial(default)) {
-        write(&mut out, format_args!(", default `{}`", show(default)));
-    }
-    out.push('\n');
-    if let Some(docs) = shape.docs() {
-        write(&mut out, format_args!("\n{docs}\n"));
-    }
-    choices(shape, &mut out);
-    if let Some(example) = shape.examples().first().filter(|_| !shape.docs().unwrap_or_default().contains("```")) {
-        write(&mut out, format_args!("\nExample: `{name}: {}`\n", show(example)));
-    }
-    out
 }
 
 /// `told` are the definitions of each format that are written already, by their names and by their docs.
@@ -313,15 +296,5 @@ mod tests {
             assert!(text.contains(&format!("\n### {}\n", code.as_str())));
             assert!(!docs(code.docs()).is_empty());
         }
-    }
-
-    #[test]
-    fn a_field_page_shows_type_default_and_docs() {
-        let at = crate::document::Pointer::parse("/tests/0/expect/judge/0/minScore");
-        let shape = Shape::find(SpecFile::KindLm, &at, None).unwrap();
-        assert_eq!(
-            field_page("minScore", &shape),
-            "**`minScore`**: number, 0 to 1, default `0.7`\n\nMinimum score, from 0 to 1.\n"
-        );
     }
 }

@@ -1,7 +1,8 @@
 //! Scripted models: files that say what is answered in place of a model. A format of our own; nothing in such a file is a
 //! test.
 
-pub(crate) mod lint;
+mod kind;
+mod lint;
 mod read;
 pub(crate) mod suite;
 

@@ -5,10 +5,13 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::{
     dialect::Dialect,
+    json_schema::generate,
     problem::{Code, Severity},
+    spec_file::{Counts, Empty, Family, Kind, Names, SpecFile},
     words::{Name, Url},
 };
 
@@ -265,17 +268,17 @@ impl Limits {
 
 impl Settings {
     /// Whether the severity of any problem may be another one than its own.
-    pub fn adjusts_severity(&self) -> bool {
+    pub(crate) fn adjusts_severity(&self) -> bool {
         !self.severity.is_empty() || !self.compat.is_empty()
     }
 
     /// Whether the program that a format comes from has to understand the files.
-    pub fn has_to_be_read(&self, dialect: Option<Dialect>) -> bool {
+    pub(crate) fn has_to_be_read(&self, dialect: Option<Dialect>) -> bool {
         dialect.is_some_and(|dialect| self.compat.contains(&dialect))
     }
 
     /// Returns the severity of a problem in a file of a format. `None` when it is switched off.
-    pub fn severity_in(&self, dialect: Option<Dialect>, code: Code, own: Severity) -> Option<Severity> {
+    pub(crate) fn severity_in(&self, dialect: Option<Dialect>, code: Code, own: Severity) -> Option<Severity> {
         match code {
             Code::UpstreamDiffers if self.has_to_be_read(dialect) => Some(Severity::Error),
             code => self.severity_of(code, own),
@@ -296,4 +299,27 @@ impl Settings {
             Some(Level::Error) => Some(Severity::Error),
         }
     }
+}
+
+impl SpecFile {
+    /// The settings of a workspace: `speclens.yaml`.
+    pub const SETTINGS: SpecFile = SpecFile::of(&Kind {
+        name: "speclens",
+        title: "speclens settings",
+        heading: Some("speclens.yaml"),
+        names: Names::Surely(&["**/speclens.yaml"]),
+        family: Family::Settings,
+        counts: Counts::Never,
+        empty: Empty::Defaults(Code::InvalidSetting),
+        schema,
+        ..Kind::PLAIN
+    });
+}
+
+/// The schema, in which severities are set by code.
+fn schema(file: SpecFile) -> Value {
+    let mut schema = generate::<Settings>(file);
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
+    schema
 }

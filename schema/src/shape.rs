@@ -352,7 +352,7 @@ impl Shape {
     }
 
     /// Whether an empty text, list or mapping is a mistake here.
-    pub fn is_never_empty(&self) -> bool {
+    pub(crate) fn is_never_empty(&self) -> bool {
         ["minLength", "minItems", "minProperties"].iter().any(|keyword| self.keyword(keyword).is_some())
     }
 
@@ -480,7 +480,7 @@ impl Shape {
     }
 
     /// Whether a number is within the bounds.
-    pub fn admits_number(&self, number: f64) -> bool {
+    pub(crate) fn admits_number(&self, number: f64) -> bool {
         let bound = |name: &str| self.keyword(name).and_then(Value::as_f64);
         bound("minimum").is_none_or(|least| number >= least)
             && bound("exclusiveMinimum").is_none_or(|least| number > least)

@@ -1,283 +1,212 @@
-//! The kinds of files: one row each, with everything that is known of a kind without looking into a file.
+//! The kinds of files: one row each, with everything that is known of a kind without looking into a file. The rows of a format are in
+//! its folder.
 
-use std::sync::OnceLock;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    sync::OnceLock,
+};
 
 use serde_json::Value;
 
 use crate::{
-    dialect::{Dialect, ScalarRules, clawspec, cli_bench, kindlm},
-    gateway_script::GatewayScript,
-    json_schema::{generate, settings_schema},
+    dialect::{Dialect, ScalarRules},
+    document::NodeRef,
+    files::Files,
+    finding::Report,
+    kind::{NoSigns, Signs},
     problem::Code,
-    script::Script,
 };
 
-/// A kind of file that has a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpecFile {
-    /// A suite: `kindlm.yaml`.
-    KindLm,
-    /// A suite: `cli-bench.yaml`.
-    CliBench,
-    /// A list of tasks that a `cli-bench.yaml` names.
-    CliBenchTasks,
-    /// A scenario contract: `tests/scenarios.yaml`.
-    ClawSpecScenarios,
-    /// A handoff contract: `tests/handoffs/*.yaml`.
-    ClawSpecHandoff,
-    /// A pipeline contract: `tests/pipeline.yaml`.
-    ClawSpecPipeline,
-    /// The settings of a ClawSpec workspace: `clawspec.yaml`.
-    ClawSpec,
-    /// What is covered by contracts: `coverage-ledger.yaml`.
-    ClawSpecLedger,
-    /// What earlier runs measured: `tests/baselines.yaml`.
-    ClawSpecBaselines,
-    /// A scripted model: `NAME.script.yaml`.
-    Script,
-    /// A scripted gateway: `NAME.gateway.yaml`.
-    Gateway,
-    /// The settings of a workspace: `speclens.yaml`.
-    Settings,
+/// A kind of file that has a schema: a handle of its row.
+#[derive(Clone, Copy)]
+pub struct SpecFile(&'static Kind);
+
+/// Everything that is known of a kind of file. Those that differ from [`Kind::PLAIN`] in little are written as
+/// `Kind { name: "notes", ..Kind::PLAIN }`.
+pub struct Kind {
+    /// The word on the command line, and in the name of the schema.
+    pub name: &'static str,
+    /// The name of the kind in prose.
+    pub title: &'static str,
+    /// The heading in the reference, where that is the name of a file.
+    pub heading: Option<&'static str>,
+    /// The names and places by which files are of this kind.
+    pub names: Names,
+    /// How a file of another name, or one whose name other tools use as well, is recognised.
+    pub signs: &'static dyn Signs,
+    /// Whose file it is.
+    pub family: Family,
+    /// Where the cases are.
+    pub cases: Cases,
+    /// Which files count that the command line does not name.
+    pub counts: Counts,
+    /// What a file without content means.
+    pub empty: Empty,
+    /// Whether keys of mappings are names that refer to other files.
+    pub keys_are_names: bool,
+    /// The names in it that a search through a workspace finds.
+    pub landmarks: Landmarks,
+    /// Returns the contract whose scenarios a file at this path names, by the nodes around a name, the nearest first.
+    pub contract: fn(&str, &mut dyn Iterator<Item = NodeRef<'_>>) -> Option<String>,
+    /// Reports what is wrong in the whole of a file that is of no format.
+    pub report: fn(NodeRef<'_>, &dyn Files, &mut Report),
+    /// Makes the schema.
+    pub schema: fn(SpecFile) -> Value,
 }
 
-/// What is known of a kind of file.
-struct Kind {
-    file: SpecFile,
-    /// The word on the command line, and in the name of the schema.
-    name: &'static str,
-    title: &'static str,
-    /// The heading in the reference, where that is the name of a file.
-    heading: Option<&'static str>,
-    /// The files that are of this kind by name and place, as globs.
-    patterns: &'static [&'static str],
-    family: Family,
-    cases: Cases,
-    empty: Empty,
-    /// Whether keys of mappings are names that refer to other files.
-    keys_are_names: bool,
-    schema: fn(SpecFile) -> Value,
+/// The names and places of a kind of file, as globs. A glob is `**/` before names of folders and files, each with at most one `*`
+/// at its beginning.
+#[derive(Clone, Copy, Debug)]
+pub enum Names {
+    /// No other tool has such files.
+    Surely(&'static [&'static str]),
+    /// Other tools may have such files: the content must agree.
+    Perhaps(&'static [&'static str]),
 }
 
 /// Whose file it is.
-enum Family {
+#[derive(Clone, Copy)]
+pub enum Family {
     /// A file of this format.
     Of(Dialect),
+    /// The settings of this format for a workspace.
+    SettingsOf(Dialect),
     /// A file of ours that plays a part for suites of this format.
     Serves(Dialect),
-    /// A file of ours.
-    Own,
+    /// The settings of a workspace, for all formats.
+    Settings,
 }
 
 /// Where the cases are.
-enum Cases {
+#[derive(Clone, Copy)]
+pub enum Cases {
     /// In the list at this key of the root; with the empty key, the root is that list.
     List(&'static str),
     /// In a list that belongs to the suite of another file.
     PartOfSuite(&'static str),
-    /// The whole file is one case.
-    Whole,
+    /// The whole file is one case, whose name is read from the root.
+    Whole(fn(NodeRef<'_>) -> Option<String>),
     /// It has none.
     None,
 }
 
+/// Which files of a kind count that the command line does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Every one.
+    Always,
+    /// To be run, those with a usual name, and those that say what they are.
+    Named,
+    /// To be run, those that the patterns of their workspace do not leave out, and those that say what they are.
+    Matched,
+    /// To be run, those that say what they are.
+    Said,
+    /// Those that belong to a suite, and those that say what they are.
+    InSuite,
+    /// None.
+    Never,
+}
+
 /// What a file without content means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Empty {
+pub enum Empty {
     /// It lacks its beginning: this help says which.
     Incomplete(&'static str),
     /// The defaults apply, which is reported with this code.
     Defaults(Code),
 }
 
-/// In the order in which the reference has them.
-static KINDS: [Kind; SpecFile::ALL.len()] = [
-    Kind {
-        file: SpecFile::KindLm,
-        name: "kindlm",
-        title: "KindLM suite",
-        heading: Some("kindlm.yaml"),
-        patterns: &["**/kindlm.yaml", "**/kindlm.yml"],
-        family: Family::Of(Dialect::KindLm),
-        cases: Cases::List("tests"),
-        empty: Empty::Incomplete("begin it with `kindlm: 1`"),
-        keys_are_names: false,
-        schema: generate::<kindlm::config::Config>,
-    },
-    Kind {
-        file: SpecFile::CliBench,
-        name: "cli-bench",
-        title: "cli-bench suite",
-        heading: Some("cli-bench.yaml"),
-        patterns: &["**/cli-bench.yaml", "**/cli-bench.yml"],
-        family: Family::Of(Dialect::CliBench),
-        cases: Cases::List("tasks"),
-        empty: Empty::Incomplete("begin it with `cli:` and the name of a program"),
-        keys_are_names: false,
-        schema: generate::<cli_bench::config::Config>,
-    },
-    Kind {
-        file: SpecFile::CliBenchTasks,
-        name: "cli-bench-tasks",
-        title: "cli-bench tasks",
-        heading: None,
-        // A list of tasks is one because a suite names it.
-        patterns: &[],
-        family: Family::Of(Dialect::CliBench),
-        cases: Cases::PartOfSuite(""),
-        empty: Empty::Incomplete("begin it with `- id:` and the id of a task"),
-        keys_are_names: false,
-        schema: generate::<cli_bench::tasks::Tasks>,
-    },
-    Kind {
-        file: SpecFile::ClawSpecScenarios,
-        name: "clawspec-scenarios",
-        title: "ClawSpec scenarios",
-        heading: None,
-        patterns: &["**/tests/scenarios.yaml"],
-        family: Family::Of(Dialect::ClawSpec),
-        cases: Cases::List("scenarios"),
-        empty: Empty::Incomplete(CLAWSPEC_VERSION),
-        keys_are_names: false,
-        schema: generate::<clawspec::scenarios::ScenarioContract>,
-    },
-    Kind {
-        file: SpecFile::ClawSpecHandoff,
-        name: "clawspec-handoff",
-        title: "ClawSpec handoff",
-        heading: None,
-        patterns: &["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"],
-        family: Family::Of(Dialect::ClawSpec),
-        cases: Cases::Whole,
-        empty: Empty::Incomplete(CLAWSPEC_VERSION),
-        keys_are_names: false,
-        schema: generate::<clawspec::handoff::HandoffContract>,
-    },
-    Kind {
-        file: SpecFile::ClawSpecPipeline,
-        name: "clawspec-pipeline",
-        title: "ClawSpec pipeline",
-        heading: None,
-        patterns: &["**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml"],
-        family: Family::Of(Dialect::ClawSpec),
-        cases: Cases::Whole,
-        empty: Empty::Incomplete(CLAWSPEC_VERSION),
-        keys_are_names: false,
-        schema: generate::<clawspec::pipeline::PipelineContract>,
-    },
-    Kind {
-        file: SpecFile::ClawSpec,
-        name: "clawspec",
-        title: "ClawSpec settings",
-        heading: Some("clawspec.yaml"),
-        patterns: &["**/clawspec.yaml"],
-        family: Family::Of(Dialect::ClawSpec),
-        cases: Cases::None,
-        empty: Empty::Defaults(Code::NoEffect),
-        keys_are_names: false,
-        schema: generate::<clawspec::config::Config>,
-    },
-    Kind {
-        file: SpecFile::ClawSpecLedger,
-        name: "clawspec-ledger",
-        title: "ClawSpec coverage ledger",
-        heading: None,
-        patterns: &["**/coverage-ledger.yaml"],
-        family: Family::Of(Dialect::ClawSpec),
-        cases: Cases::None,
-        empty: Empty::Incomplete("begin it with `waves:`"),
-        keys_are_names: false,
-        schema: generate::<clawspec::ledger::CoverageLedger>,
-    },
-    Kind {
-        file: SpecFile::ClawSpecBaselines,
-        name: "clawspec-baselines",
-        title: "ClawSpec baselines",
-        heading: None,
-        patterns: &["**/tests/baselines.yaml"],
-        family: Family::Of(Dialect::ClawSpec),
-        cases: Cases::None,
-        empty: Empty::Incomplete(CLAWSPEC_VERSION),
-        keys_are_names: true,
-        schema: generate::<clawspec::baselines::Baselines>,
-    },
-    Kind {
-        file: SpecFile::Script,
-        name: "script",
-        title: "scripted model",
-        heading: Some("NAME.script.yaml"),
-        patterns: &["**/*.script.yaml"],
-        family: Family::Serves(Dialect::CliBench),
-        cases: Cases::None,
-        empty: Empty::Incomplete("begin it with `default:` and a list of turns"),
-        keys_are_names: true,
-        schema: generate::<Script>,
-    },
-    Kind {
-        file: SpecFile::Gateway,
-        name: "gateway",
-        title: "scripted gateway",
-        heading: Some("NAME.gateway.yaml"),
-        patterns: &["**/*.gateway.yaml"],
-        family: Family::Serves(Dialect::ClawSpec),
-        cases: Cases::None,
-        empty: Empty::Incomplete("begin it with `runs:` and a list of runs"),
-        keys_are_names: true,
-        schema: generate::<GatewayScript>,
-    },
-    Kind {
-        file: SpecFile::Settings,
-        name: "speclens",
-        title: "speclens settings",
-        heading: Some("speclens.yaml"),
-        patterns: &["**/speclens.yaml"],
-        family: Family::Own,
-        cases: Cases::None,
-        empty: Empty::Defaults(Code::InvalidSetting),
-        keys_are_names: false,
-        schema: settings_schema,
-    },
-];
+/// The names in a file that a search through a workspace finds.
+#[derive(Clone, Copy)]
+pub enum Landmarks {
+    /// Its cases, and whatever else has a name in its outline.
+    Outline,
+    /// Its cases.
+    Cases,
+    /// Those that this function finds at its root.
+    At(fn(NodeRef<'_>) -> Vec<Landmark<'_>>),
+}
 
-const CLAWSPEC_VERSION: &str = "begin it with `version: \"1.0\"`";
+/// A name in a file.
+#[derive(Clone, Debug)]
+pub struct Landmark<'d> {
+    /// The name.
+    pub name: String,
+    /// The key of the root below which it is.
+    pub below: String,
+    /// The node that holds it.
+    pub node: NodeRef<'d>,
+}
+
+impl<'d> Landmark<'d> {
+    /// Returns the landmark whose name is the text of a node.
+    pub(crate) fn of(node: NodeRef<'d>, below: &str) -> Option<Landmark<'d>> {
+        Some(Landmark { name: node.text()?.to_owned(), below: below.to_owned(), node })
+    }
+}
+
+impl Kind {
+    /// Settings without a name, recognised by nothing, with cases nowhere: what a row changes is what matters about it.
+    pub const PLAIN: Kind = Kind {
+        name: "",
+        title: "",
+        heading: None,
+        names: Names::Surely(&[]),
+        signs: &NoSigns,
+        family: Family::Settings,
+        cases: Cases::None,
+        counts: Counts::Always,
+        empty: Empty::Incomplete(""),
+        keys_are_names: false,
+        landmarks: Landmarks::Outline,
+        contract: |_, _| None,
+        report: |_, _, _| {},
+        schema: |_| Value::Bool(true),
+    };
+}
 
 impl SpecFile {
-    /// Every kind, in the order in which the reference has them.
+    /// Every kind, in the order in which the reference has them. A new format adds its own here.
     pub const ALL: &'static [SpecFile] = &[
-        SpecFile::KindLm,
-        SpecFile::CliBench,
-        SpecFile::CliBenchTasks,
-        SpecFile::ClawSpecScenarios,
-        SpecFile::ClawSpecHandoff,
-        SpecFile::ClawSpecPipeline,
-        SpecFile::ClawSpec,
-        SpecFile::ClawSpecLedger,
-        SpecFile::ClawSpecBaselines,
-        SpecFile::Script,
-        SpecFile::Gateway,
-        SpecFile::Settings,
+        SpecFile::KINDLM,
+        SpecFile::CLI_BENCH,
+        SpecFile::CLI_BENCH_TASKS,
+        SpecFile::CLAWSPEC_SCENARIOS,
+        SpecFile::CLAWSPEC_HANDOFF,
+        SpecFile::CLAWSPEC_PIPELINE,
+        SpecFile::CLAWSPEC,
+        SpecFile::CLAWSPEC_LEDGER,
+        SpecFile::CLAWSPEC_BASELINES,
+        SpecFile::SCRIPT,
+        SpecFile::GATEWAY,
+        SpecFile::SETTINGS,
     ];
 
-    fn kind(self) -> &'static Kind {
-        let kind = &KINDS[self as usize];
-        debug_assert_eq!(kind.file, self, "the rows are in the order of the variants");
-        kind
+    /// Returns the kind with this row.
+    pub const fn of(kind: &'static Kind) -> SpecFile {
+        SpecFile(kind)
     }
 
     /// The format that the file belongs to; `None` for what is our own.
     pub fn dialect(self) -> Option<Dialect> {
-        match self.kind().family {
-            Family::Of(dialect) => Some(dialect),
-            Family::Serves(_) | Family::Own => None,
+        match self.0.family {
+            Family::Of(dialect) | Family::SettingsOf(dialect) => Some(dialect),
+            Family::Serves(_) | Family::Settings => None,
         }
     }
 
     /// The format of the suites that it belongs to: its own, or that of the suites that it plays a part for.
     pub fn serves(self) -> Option<Dialect> {
-        match self.kind().family {
-            Family::Of(dialect) | Family::Serves(dialect) => Some(dialect),
-            Family::Own => None,
+        match self.0.family {
+            Family::Of(dialect) | Family::SettingsOf(dialect) | Family::Serves(dialect) => Some(dialect),
+            Family::Settings => None,
         }
+    }
+
+    /// Whether it holds the settings of a workspace.
+    pub fn is_settings(self) -> bool {
+        self.serves().is_none()
     }
 
     /// How plain scalars are read.
@@ -285,11 +214,16 @@ impl SpecFile {
         self.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules)
     }
 
+    /// Where the cases are.
+    pub(crate) fn cases(self) -> Cases {
+        self.0.cases
+    }
+
     /// The key of the top-level list whose items are the cases; the empty key where the root is that list.
     pub fn case_list(self) -> Option<&'static str> {
-        match self.kind().cases {
+        match self.0.cases {
             Cases::List(key) | Cases::PartOfSuite(key) => Some(key),
-            Cases::Whole | Cases::None => None,
+            Cases::Whole(_) | Cases::None => None,
         }
     }
 
@@ -300,16 +234,31 @@ impl SpecFile {
 
     /// Whether it holds cases of a suite that another file makes.
     pub fn is_part(self) -> bool {
-        match self.kind().cases {
+        match self.0.cases {
             Cases::PartOfSuite(_) => true,
-            Cases::List(_) | Cases::Whole | Cases::None => false,
+            Cases::List(_) | Cases::Whole(_) | Cases::None => false,
+        }
+    }
+
+    /// The kind of the files that hold cases of a suite that such a file makes.
+    pub fn part(self) -> Option<SpecFile> {
+        let is_part = |file: &SpecFile| file.is_part() && file.dialect() == self.dialect();
+        SpecFile::ALL.iter().copied().find(is_part).filter(|_| self.is_suite())
+    }
+
+    /// Whether other files are of a kind, or belong to something, because of what is in it: it makes a suite of several files, or
+    /// holds the settings of a workspace of the format.
+    pub fn decides_about_others(self) -> bool {
+        match self.0.family {
+            Family::SettingsOf(_) => true,
+            Family::Of(_) | Family::Serves(_) | Family::Settings => self.part().is_some(),
         }
     }
 
     /// Whether it holds cases.
     pub fn has_cases(self) -> bool {
-        match self.kind().cases {
-            Cases::List(_) | Cases::PartOfSuite(_) | Cases::Whole => true,
+        match self.0.cases {
+            Cases::List(_) | Cases::PartOfSuite(_) | Cases::Whole(_) => true,
             Cases::None => false,
         }
     }
@@ -319,20 +268,47 @@ impl SpecFile {
         self.has_cases() && !self.is_part()
     }
 
+    /// Which files count that the command line does not name.
+    pub fn counts(self) -> Counts {
+        self.0.counts
+    }
+
     /// Whether keys of its mappings are names that refer to something elsewhere.
     pub fn keys_are_names(self) -> bool {
-        self.kind().keys_are_names
+        self.0.keys_are_names
+    }
+
+    /// The names in it that a search through a workspace finds.
+    pub fn landmarks(self) -> Landmarks {
+        self.0.landmarks
+    }
+
+    /// Returns the contract whose scenarios a file at this path names, by the nodes around a name, the nearest first.
+    pub fn contract<'d>(self, place: &str, around: &mut dyn Iterator<Item = NodeRef<'d>>) -> Option<String> {
+        (self.0.contract)(place, around)
+    }
+
+    /// The names and places of such files.
+    pub(crate) fn names(self) -> Names {
+        self.0.names
+    }
+
+    /// How a file is recognised.
+    pub(crate) fn signs(self) -> &'static dyn Signs {
+        self.0.signs
     }
 
     /// The files that are of this kind by name and place, as globs. A list of tasks is one because a suite names it.
     /// The server decides by [`crate::kind::detect`], which looks at the content as well.
     pub fn file_patterns(self) -> &'static [&'static str] {
-        self.kind().patterns
+        match self.0.names {
+            Names::Surely(patterns) | Names::Perhaps(patterns) => patterns,
+        }
     }
 
     /// The word that stands for the kind on the command line, and in the name of its schema.
     pub fn as_str(self) -> &'static str {
-        self.kind().name
+        self.0.name
     }
 
     /// The kind with this word.
@@ -342,23 +318,28 @@ impl SpecFile {
 
     /// What the schema is called.
     pub fn title(self) -> &'static str {
-        self.kind().title
+        self.0.title
     }
 
     /// What the kind is called as a heading: the name of its files, or what they are.
     pub(crate) fn heading(self) -> String {
-        self.kind().heading.map_or_else(|| self.title().to_owned(), |name| format!("`{name}`"))
+        self.0.heading.map_or_else(|| self.title().to_owned(), |name| format!("`{name}`"))
     }
 
     /// What such a file means when it is empty.
     pub(crate) fn empty(self) -> Empty {
-        self.kind().empty
+        self.0.empty
+    }
+
+    /// Reports what is wrong in the whole of a file that is of no format.
+    pub(crate) fn report(self, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
+        (self.0.report)(root, files, report);
     }
 
     /// The schema.
     pub fn schema(self) -> &'static Value {
         static SCHEMAS: PerFile<Value> = PerFile::new();
-        SCHEMAS.get(self, || (self.kind().schema)(self))
+        SCHEMAS.get(self, || (self.0.schema)(self))
     }
 
     /// The schema as the text of its committed copy.
@@ -369,29 +350,75 @@ impl SpecFile {
     }
 }
 
+impl PartialEq for SpecFile {
+    fn eq(&self, other: &SpecFile) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for SpecFile {}
+
+impl Hash for SpecFile {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for SpecFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
 /// Something that is made once for each kind of file, and only for those that are met.
-pub(crate) struct PerFile<T>([OnceLock<T>; SpecFile::ALL.len()]);
+pub(crate) struct PerFile<T>(OnceLock<Box<Made<T>>>);
+
+/// The thing of one kind, and those of the kinds that were met after it.
+struct Made<T> {
+    file: SpecFile,
+    thing: OnceLock<T>,
+    next: PerFile<T>,
+}
 
 impl<T> PerFile<T> {
     /// Nothing made yet.
     pub(crate) const fn new() -> PerFile<T> {
-        PerFile([const { OnceLock::new() }; SpecFile::ALL.len()])
+        PerFile(OnceLock::new())
     }
 
     /// What belongs to a kind of file.
     pub(crate) fn get(&self, file: SpecFile, make: impl FnOnce() -> T) -> &T {
-        self.0[file as usize].get_or_init(make)
+        let mut list = self;
+        loop {
+            let made = list.0.get_or_init(|| Box::new(Made { file, thing: OnceLock::new(), next: PerFile::new() }));
+            if made.file == file {
+                return made.thing.get_or_init(make);
+            }
+            list = &made.next;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KINDS, SpecFile};
+    use std::collections::HashSet;
+
+    use super::{PerFile, SpecFile};
 
     #[test]
-    fn row_of_a_kind_is_at_its_number() {
-        for (file, kind) in SpecFile::ALL.iter().zip(&KINDS) {
-            assert_eq!((*file, file.kind().file), (kind.file, *file));
+    fn kinds_have_different_names() {
+        let names: HashSet<&str> = SpecFile::ALL.iter().map(|file| file.as_str()).collect();
+        assert_eq!(names.len(), SpecFile::ALL.len());
+    }
+
+    #[test]
+    fn thing_of_a_kind_is_made_once() {
+        static THINGS: PerFile<String> = PerFile::new();
+        for file in SpecFile::ALL {
+            assert_eq!(THINGS.get(*file, || file.title().to_owned()), file.title());
+        }
+        for file in SpecFile::ALL {
+            assert_eq!(THINGS.get(*file, || unreachable!("it is there already")), file.title());
         }
     }
 }

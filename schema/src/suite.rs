@@ -50,6 +50,19 @@ pub struct Suite {
 }
 
 impl Suite {
+    /// Returns a suite of a format in which nothing is.
+    pub fn empty(dialect: Dialect) -> Suite {
+        Suite {
+            dialect,
+            name: None,
+            cases: Vec::new(),
+            gates: Gates::default(),
+            concurrency: 1,
+            inputs: Inputs::new(),
+            scaffolds: BTreeMap::new(),
+        }
+    }
+
     /// The files that decide what an action does, as they were when the suite was read: those that it names, and those that
     /// are declared.
     pub fn inputs(&self, action: &Action) -> Inputs {

@@ -64,12 +64,12 @@ impl Definition {
     }
 
     /// Where a list of [`Definition::lists`] stands.
-    pub fn list_at(list: &str) -> Pointer {
+    pub(crate) fn list_at(list: &str) -> Pointer {
         if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
     }
 
     /// The node of a list of [`Definition::lists`].
-    pub fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
+    pub(crate) fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
         if list.is_empty() { Some(root) } else { root.get(list) }
     }
 

@@ -154,7 +154,7 @@ word! {
 }
 
 /// Whether a text begins as an address does.
-pub fn begins_like_url(text: &str) -> bool {
+pub(crate) fn begins_like_url(text: &str) -> bool {
     static BEGINNING: std::sync::LazyLock<Option<fancy_regex::Regex>> =
         std::sync::LazyLock::new(|| fancy_regex::Regex::new(URL_BEGINNING).ok());
     BEGINNING.as_ref().is_none_or(|beginning| beginning.is_match(text).unwrap_or(true))
@@ -382,7 +382,7 @@ pub fn nearest_file<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
 }
 
 /// Returns the candidate whose opposite a word says (`expected` for `unexpected`), unless another candidate is nearer to the word.
-pub fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+pub(crate) fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let (name, distance) = sense::opposite_of(word, candidates.iter().copied())?;
     // `assertions` is another form of `assert`.
     const ENDINGS: [&str; 6] = ["s", "es", "ed", "ing", "ion", "ions"];
@@ -394,22 +394,22 @@ pub fn opposite_of<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
 }
 
 /// Returns how much two names have in common: whether both are negative, or neither, and the number of words in both.
-pub fn likeness(one: &str, other: &str) -> (bool, usize) {
+pub(crate) fn likeness(one: &str, other: &str) -> (bool, usize) {
     (sense::is_negative(one) == sense::is_negative(other), sense::common_words(one, other))
 }
 
 /// Whether one of the words of a name is a negation, as in `file_not_exists`.
-pub fn is_negative(name: &str) -> bool {
+pub(crate) fn is_negative(name: &str) -> bool {
     sense::is_negative(name)
 }
 
 /// Whether one of two names negates or forbids something, and the other one does not.
-pub fn differ_in_sense(one: &str, other: &str) -> bool {
+pub(crate) fn differ_in_sense(one: &str, other: &str) -> bool {
     sense::denies(one) != sense::denies(other)
 }
 
 /// Returns the candidate that negates a name as a word does: `not_expected` for `unexpected` beside `expected`.
-pub fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Option<&'c str> {
+pub(crate) fn same_negation<'c>(word: &str, name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     candidates.iter().copied().find(|other| sense::both_negate(name, word, other))
 }
 
@@ -440,7 +440,7 @@ pub fn listed<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
 }
 
 /// Names in backticks that are all meant: "`a`, `b` and `c`".
-pub fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
+pub(crate) fn all_of<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
     joined(names, "and")
 }
 

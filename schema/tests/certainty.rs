@@ -138,7 +138,7 @@ const FILES: [(&str, &str); 8] = [
 
 fn case(expect: &str) -> Case {
     let text = format!("tests:\n  - name: t\n    command: run\n    expect:\n      {expect}\n");
-    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
     lower_suite(&document, &MemoryFiles::new("/suite", FILES), None).cases[0].as_ref().clone()
 }
 
@@ -156,10 +156,10 @@ fn evidence(stdout: Capture) -> Evidence {
 }
 
 fn judged(case: &Case, mut evidence: Evidence, secrets: &Secrets) -> (Vec<Judged>, Status) {
-    Dialect::KindLm.mask(&mut evidence, secrets);
+    Dialect::KINDLM.mask(&mut evidence, secrets);
     // As it would be read from a recording.
     let mut evidence: Evidence = serde_json::from_str(&serde_json::to_string(&evidence).unwrap()).unwrap();
-    Dialect::KindLm.interpret(&mut evidence);
+    Dialect::KINDLM.interpret(&mut evidence);
     let judged = judge(case, &evidence, secrets);
     let status = status(&evidence, &judged);
     (judged, status)

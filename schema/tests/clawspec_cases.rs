@@ -146,9 +146,9 @@ impl Recorded {
         let text = self.text();
         let has = |key: &str| text.lines().any(|line| line.starts_with(key));
         match (has("handoff:"), has("pipeline:")) {
-            (true, _) => SpecFile::ClawSpecHandoff,
-            (_, true) => SpecFile::ClawSpecPipeline,
-            _ => SpecFile::ClawSpecScenarios,
+            (true, _) => SpecFile::CLAWSPEC_HANDOFF,
+            (_, true) => SpecFile::CLAWSPEC_PIPELINE,
+            _ => SpecFile::CLAWSPEC_SCENARIOS,
         }
     }
 
@@ -420,7 +420,7 @@ fn rows_under(case: &Recorded, settings: &Settings) -> Vec<(String, Status, Stri
             // Nothing passes without evidence.
             let nothing = claim.check.check(&Evidence::default());
             assert_ne!(nothing[0].outcome.status(), Status::Pass, "{}: passes without evidence", case.name);
-            let scenario = if case.file() == SpecFile::ClawSpecScenarios { &scenario.name } else { "" };
+            let scenario = if case.file() == SpecFile::CLAWSPEC_SCENARIOS { &scenario.name } else { "" };
             let place = format!("{scenario} {} {}", phase, claim.at.last().unwrap());
             let outcome = &verdicts[0].outcome;
             rows.push((place, outcome.status(), outcome.message().to_owned()));

@@ -29,14 +29,14 @@ fn files(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
 
 fn kind_of(path: &str) -> Option<SpecFile> {
     Some(match path.rsplit('/').next()? {
-        "scenarios.yaml" => SpecFile::ClawSpecScenarios,
-        "pipeline.yaml" => SpecFile::ClawSpecPipeline,
-        "clawspec.yaml" => SpecFile::ClawSpec,
-        "coverage-ledger.yaml" => SpecFile::ClawSpecLedger,
-        "baselines.yaml" => SpecFile::ClawSpecBaselines,
-        "speclens.yaml" => SpecFile::Settings,
-        name if name.ends_with(".gateway.yaml") => SpecFile::Gateway,
-        _ if path.contains("/handoffs/") => SpecFile::ClawSpecHandoff,
+        "scenarios.yaml" => SpecFile::CLAWSPEC_SCENARIOS,
+        "pipeline.yaml" => SpecFile::CLAWSPEC_PIPELINE,
+        "clawspec.yaml" => SpecFile::CLAWSPEC,
+        "coverage-ledger.yaml" => SpecFile::CLAWSPEC_LEDGER,
+        "baselines.yaml" => SpecFile::CLAWSPEC_BASELINES,
+        "speclens.yaml" => SpecFile::SETTINGS,
+        name if name.ends_with(".gateway.yaml") => SpecFile::GATEWAY,
+        _ if path.contains("/handoffs/") => SpecFile::CLAWSPEC_HANDOFF,
         _ => return None,
     })
 }
@@ -90,7 +90,7 @@ fn nothing_is_wrong_with_the_workspace() {
 /// Every fenced example of an assertion stands in its docs, and works as it stands.
 #[test]
 fn the_examples_of_the_manual_work() {
-    let defs = &SpecFile::ClawSpecScenarios.schema()["$defs"];
+    let defs = &SpecFile::CLAWSPEC_SCENARIOS.schema()["$defs"];
     let mut seen = 0;
     for (name, definition) in defs.as_object().unwrap() {
         let Some(kind) = definition["properties"]["type"]["const"].as_str() else { continue };
@@ -118,7 +118,7 @@ fn the_examples_of_the_manual_work() {
                     ("agents/marketing/brand/SOUL.md", ""),
                 ],
             );
-            let suite = clean(SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml", &text, &workspace);
+            let suite = clean(SpecFile::CLAWSPEC_SCENARIOS, "skills/demo/tests/scenarios.yaml", &text, &workspace);
             assert!(suite.cases[0].intact, "{name}");
             assert!(
                 suite.cases[0]

@@ -138,7 +138,7 @@ fn a_contract_in_a_copy_of_the_workspace_is_in_its_place() {
     let look = |place: &str| {
         let document = Document::read(&text, ScalarRules::Yaml11);
         let files = files.clone().at(place);
-        let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(look("copy/skills/demo/tests/scenarios.yaml"), ["missing-negative"]);
@@ -174,7 +174,7 @@ fn meta_with_a_path_is_renamed_to_target() {
                 when: {invoke: /demo}\n  then:\n  - {type: file_present, path: x}\n";
     let document = Document::read(text, ScalarRules::Yaml11);
     let files = MemoryFiles::new("/work", [("skills/demo/SKILL.md", "")]).at("skills/demo/tests/scenarios.yaml");
-    let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+    let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
     let meta = found.iter().find(|problem| problem.code == Code::UnknownKey).unwrap();
     assert_eq!(meta.help.as_deref(), Some("rename it to `target`: it has `path` and `trigger`"));
     assert!(apply(text, &meta.fixes[0]).contains("\ntarget: {path: skills/demo"), "{meta:?}");
@@ -207,7 +207,7 @@ fn the_patterns_of_the_workspace_count() {
         );
         let document = Document::read(&text("smoke"), ScalarRules::Yaml11);
         let found =
-            Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files.at(place), &Settings::default());
+            Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files.at(place), &Settings::default());
         found.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>()
     };
     let usual = "skills/demo/tests/scenarios.yaml";
@@ -234,7 +234,7 @@ fn scenarios_with_one_name_in_two_contracts_of_a_target_are_reported() {
         let own = text("skills/demo", "a");
         let document = Document::read(&own, ScalarRules::Yaml11);
         let files = files.at("skills/copy/tests/scenarios.yaml");
-        let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
         let same = found.into_iter().filter(|problem| problem.code == Code::DuplicateName);
         same.map(|problem| (own[problem.range].to_owned(), problem.severity, problem.related.len())).collect::<Vec<_>>()
     };
@@ -255,7 +255,7 @@ fn contract_is_not_compared_with_itself() {
         let place = "skills/demo/tests/scenarios.yaml";
         let files = MemoryFiles::new("/work", [(place, text.as_str())]).at(place);
         let document = Document::read(&text, ScalarRules::Yaml11);
-        let found = Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files, &Settings::default());
+        let found = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files, &Settings::default());
         assert!(found.iter().all(|problem| problem.code != Code::DuplicateName), "{target}: {found:#?}");
     }
 }
@@ -269,7 +269,7 @@ fn contract_that_no_usual_pattern_finds_is_reported_without_settings() {
         let files = MemoryFiles::new("/work", settings.map(|settings| ("clawspec.yaml", settings)));
         let document = Document::read(text, ScalarRules::Yaml11);
         let found =
-            Analyzer::new(SpecFile::ClawSpecScenarios).problems(&document, &files.at(place), &Settings::default());
+            Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).problems(&document, &files.at(place), &Settings::default());
         found.iter().any(|problem| problem.message == "no scenario pattern matches this file")
     };
     assert!(is_reported("skills/demo/tests/other.yaml", None));
@@ -288,7 +288,7 @@ fn handoff_contract_in_the_directory_of_the_skill_comes_first() {
     let codes = |contracts: &[(&str, &str)]| {
         let files = MemoryFiles::new("/work", contracts.iter().copied()).at("skills/demo/tests/pipeline.yaml");
         let document = Document::read(text, ScalarRules::Yaml11);
-        let found = Analyzer::new(SpecFile::ClawSpecPipeline).problems(&document, &files, &Settings::default());
+        let found = Analyzer::new(SpecFile::CLAWSPEC_PIPELINE).problems(&document, &files, &Settings::default());
         let about_stage = found.into_iter().filter(|problem| problem.at.to_string().starts_with("/stages"));
         about_stage.map(|problem| problem.code).collect::<Vec<_>>()
     };
@@ -307,7 +307,7 @@ fn a_contract_with_an_error_is_not_intact() {
     let analyze = |text: &str| {
         let document = Document::read(text, ScalarRules::Yaml11);
         let files = MemoryFiles::new("/work", []).at("skills/demo/tests/handoffs/a.yaml");
-        Analyzer::new(SpecFile::ClawSpecHandoff).analyze(&document, &files, &Settings::default())
+        Analyzer::new(SpecFile::CLAWSPEC_HANDOFF).analyze(&document, &files, &Settings::default())
     };
     let right = analyze(&text);
     assert!(right.suite.cases[0].intact, "{:#?}", right.problems);

@@ -31,9 +31,10 @@ use numbers::Numbers;
 
 fn analyze(text: &str, file: SpecFile, beside: &[(String, String)]) -> Analysis {
     let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-    let files = match file {
-        SpecFile::CliBenchTasks => files.at("tasks/own.yaml").named_by("cli-bench.yaml"),
-        _ => files.at("cli-bench.yaml"),
+    let files = if file == SpecFile::CLI_BENCH_TASKS {
+        files.at("tasks/own.yaml").named_by("cli-bench.yaml")
+    } else {
+        files.at("cli-bench.yaml")
     };
     let document = Document::read(text, file.scalar_rules());
     Analyzer::new(file).analyze(&document, &files, &Settings::default())
@@ -62,8 +63,8 @@ fn cases() -> Vec<(PathBuf, SpecFile, Code)> {
         }
         let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let (name, file) = match stem.strip_suffix(".tasks") {
-            Some(name) => (name, SpecFile::CliBenchTasks),
-            None => (stem.as_str(), SpecFile::CliBench),
+            Some(name) => (name, SpecFile::CLI_BENCH_TASKS),
+            None => (stem.as_str(), SpecFile::CLI_BENCH),
         };
         // What stands behind two dashes says what the file is about.
         let word = name.split("--").next().unwrap();
@@ -156,7 +157,7 @@ fn nothing_is_wrong_with_the_examples() {
     files_below(&folder, "", &mut beside);
     let mut shown = BTreeSet::new();
     for (path, text) in beside.iter().filter(|(path, _)| path.ends_with(".yaml")) {
-        let file = if path == "cli-bench.yaml" { SpecFile::CliBench } else { SpecFile::CliBenchTasks };
+        let file = if path == "cli-bench.yaml" { SpecFile::CLI_BENCH } else { SpecFile::CLI_BENCH_TASKS };
         let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let files = files.at(path).named_by("cli-bench.yaml");
         let document = Document::read(text, file.scalar_rules());
@@ -164,12 +165,13 @@ fn nothing_is_wrong_with_the_examples() {
         assert!(analysis.problems.is_empty(), "{path}\n{}", common::render(text, &analysis.problems));
         let value = document.root().unwrap().to_value().unwrap();
         assert!(jsonschema::validator_for(file.schema()).unwrap().is_valid(&value), "{path}");
-        match file {
-            SpecFile::CliBench => drop(serde_json::from_value::<Config>(value).unwrap()),
-            _ => drop(serde_json::from_value::<Tasks>(value).unwrap()),
+        if file == SpecFile::CLI_BENCH {
+            drop(serde_json::from_value::<Config>(value).unwrap());
+        } else {
+            drop(serde_json::from_value::<Tasks>(value).unwrap());
         }
         assert!(!analysis.suite.cases.is_empty() && analysis.suite.cases.iter().all(|case| case.intact), "{path}");
-        if file == SpecFile::CliBench {
+        if file == SpecFile::CLI_BENCH {
             assert_eq!(analysis.suite.cases.len(), 6);
             let claims = analysis.suite.cases.iter().flat_map(|case| &case.claims);
             shown.extend(claims.flat_map(|claim| claim.check.check(&Evidence::default())).map(|row| row.kind));
@@ -181,7 +183,7 @@ fn nothing_is_wrong_with_the_examples() {
 /// What the documentation of each assertion shows can be read, checked and lowered without a problem.
 #[test]
 fn the_example_of_every_assertion_is_right() {
-    let assertion = Shape::find(SpecFile::CliBenchTasks, &Pointer::parse("/0/assert/0"), None).unwrap();
+    let assertion = Shape::find(SpecFile::CLI_BENCH_TASKS, &Pointer::parse("/0/assert/0"), None).unwrap();
     let fields = assertion.fields(None);
     assert_eq!(fields.len(), Assertion::NAMES.len());
     for field in fields {
@@ -190,7 +192,7 @@ fn the_example_of_every_assertion_is_right() {
         let example = example.unwrap_or_else(|| panic!("`{}` has no example", field.name));
         let lines: String = example.lines().map(|line| format!("  {line}\n")).collect();
         let text = format!("- id: example\n  intent: Write a file\n{lines}");
-        let analysis = analyze(&text, SpecFile::CliBenchTasks, &[]);
+        let analysis = analyze(&text, SpecFile::CLI_BENCH_TASKS, &[]);
         let told = |problem: &&Problem| ![Code::NoExitCode, Code::VacuousClaim].contains(&problem.code);
         let problems: Vec<&Problem> = analysis.problems.iter().filter(told).collect();
         assert!(problems.is_empty(), "{text}{problems:#?}");
@@ -212,9 +214,10 @@ fn typing_leaves_what_reading_anew_would_find() {
     for (path, file, _) in cases() {
         let text = fs::read_to_string(&path).unwrap();
         let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-        let files = match file {
-            SpecFile::CliBenchTasks => files.at("tasks/own.yaml").named_by("cli-bench.yaml"),
-            _ => files.at("cli-bench.yaml"),
+        let files = if file == SpecFile::CLI_BENCH_TASKS {
+            files.at("tasks/own.yaml").named_by("cli-bench.yaml")
+        } else {
+            files.at("cli-bench.yaml")
         };
         let analyzer = Analyzer::new(file);
         for _ in 0..12 {
@@ -267,16 +270,16 @@ fn pasted_secrets_are_reported_in_every_format() {
     // Put together here, so that no scanner takes this file for a leak.
     let key = ["ghp_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"].concat();
     for (file, text) in [
-        (SpecFile::KindLm, format!("kindlm: 1\ntests:\n  - name: a\n    command: login {key}\n    expect: {{}}\n")),
-        (SpecFile::KindLm, format!("kindlm: 1\nproject: {key}\n")),
-        (SpecFile::CliBench, format!("cli: a\nsetup: [login {key}]\n")),
-        (SpecFile::CliBenchTasks, format!("- id: a\n  env: {{TOKEN: {key}}}\n")),
-        (SpecFile::ClawSpecScenarios, format!("scenarios:\n  - name: a\n    when: {{params: {{key: {key}}}}}\n")),
-        (SpecFile::ClawSpec, format!("gateway_auth_token: {key}\n")),
+        (SpecFile::KINDLM, format!("kindlm: 1\ntests:\n  - name: a\n    command: login {key}\n    expect: {{}}\n")),
+        (SpecFile::KINDLM, format!("kindlm: 1\nproject: {key}\n")),
+        (SpecFile::CLI_BENCH, format!("cli: a\nsetup: [login {key}]\n")),
+        (SpecFile::CLI_BENCH_TASKS, format!("- id: a\n  env: {{TOKEN: {key}}}\n")),
+        (SpecFile::CLAWSPEC_SCENARIOS, format!("scenarios:\n  - name: a\n    when: {{params: {{key: {key}}}}}\n")),
+        (SpecFile::CLAWSPEC, format!("gateway_auth_token: {key}\n")),
     ] {
         let problems = analyze(&text, file, &[]).problems;
         let told: Vec<_> = problems.iter().filter(|problem| problem.code == Code::PastedSecret).collect();
         assert_eq!(told.len(), 1, "{text}{problems:#?}");
-        assert!(text[told[0].range.clone()].contains(&key) || file == SpecFile::ClawSpec, "{told:?}");
+        assert!(text[told[0].range.clone()].contains(&key) || file == SpecFile::CLAWSPEC, "{told:?}");
     }
 }

@@ -44,16 +44,16 @@ fn a_slip_in_a_key_is_put_right() {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("kindlm.yaml")) {
         let files = beside(path.parent().unwrap());
         let look =
-            |document: &Document| Analyzer::new(SpecFile::KindLm).problems(document, &files, &Settings::default());
+            |document: &Document| Analyzer::new(SpecFile::KINDLM).problems(document, &files, &Settings::default());
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let text = text.replace('\n', "\r\n");
-        let document = Document::read(&text, SpecFile::KindLm.scalar_rules());
+        let document = Document::read(&text, SpecFile::KINDLM.scalar_rules());
         let mut all = Vec::new();
         keys(document.root().unwrap(), &mut all);
         for (at, key) in all.into_iter().filter(|(_, key)| key.len() > 3) {
             let half = at + key.len() / 2;
             let wrong = format!("{}q{}", &text[..half], &text[half..]);
-            let document = Document::read(&wrong, SpecFile::KindLm.scalar_rules());
+            let document = Document::read(&wrong, SpecFile::KINDLM.scalar_rules());
             let is_unknown = |problem: &Problem| problem.code == Code::UnknownKey && problem.range.start == at;
             if !look(&document).iter().any(is_unknown) {
                 // A name that the author chooses.

@@ -22,54 +22,48 @@ use numbers::Numbers;
 
 /// A text of each kind, with an anchor that is used in another part.
 fn text_of(file: SpecFile) -> String {
-    let path = match file {
-        SpecFile::KindLm => "examples/order-status/kindlm.yaml",
-        SpecFile::CliBench => "examples-editing/cli-bench/cli-bench.yaml",
-        SpecFile::CliBenchTasks => "examples-editing/cli-bench/tasks/basics.yaml",
-        SpecFile::ClawSpec => "examples/clawspec/clawspec.yaml",
-        SpecFile::ClawSpecLedger => "examples/clawspec/coverage-ledger.yaml",
-        SpecFile::ClawSpecScenarios => "examples/clawspec/skills/newsletter/tests/scenarios.yaml",
-        SpecFile::ClawSpecHandoff => "examples/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml",
-        SpecFile::ClawSpecPipeline => "examples/clawspec/skills/newsletter/tests/pipeline.yaml",
-        SpecFile::ClawSpecBaselines => "examples/clawspec/skills/newsletter/tests/baselines.yaml",
-        SpecFile::Script => {
+    let path = match file.as_str() {
+        "kindlm" => "examples/order-status/kindlm.yaml",
+        "cli-bench" => "examples-editing/cli-bench/cli-bench.yaml",
+        "cli-bench-tasks" => "examples-editing/cli-bench/tasks/basics.yaml",
+        "clawspec" => "examples/clawspec/clawspec.yaml",
+        "clawspec-ledger" => "examples/clawspec/coverage-ledger.yaml",
+        "clawspec-scenarios" => "examples/clawspec/skills/newsletter/tests/scenarios.yaml",
+        "clawspec-handoff" => "examples/clawspec/skills/newsletter/tests/handoffs/lead-to-brand.yaml",
+        "clawspec-pipeline" => "examples/clawspec/skills/newsletter/tests/pipeline.yaml",
+        "clawspec-baselines" => "examples/clawspec/skills/newsletter/tests/baselines.yaml",
+        "script" => {
             return "tasks:\n  a: &t\n    - run: [b, c]\n      expect: {exit_code: 0}\n    - say: done\n  b: *t\ndefault:\n  - {}\n  - fail: key\nanswers:\n  - {asked: a, say: b}\n  - {asked: ab}\nusage: {input_tokens: 1}\n".to_owned();
         }
-        SpecFile::Gateway => {
+        "gateway" => {
             return "runs:\n  - when: {skill: /a}\n    steps: &s\n      - tool: {name: b}\n      - write: {path: c, content: d}\n  - when: {agent: b}\n    steps: *s\n  - when: {agent: b, says: x}\nscores:\n  - {score: 4}\n  - {asked: a, score: 3}\n".to_owned();
         }
-        SpecFile::Settings => return "severity: {unused: off}\nlimits:\n  output_mib: 64\n".to_owned(),
+        "speclens" => return "severity: {unused: off}\nlimits:\n  output_mib: 64\n".to_owned(),
+        other => unreachable!("there is no text of {other}"),
     };
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the example is there");
-    let more = match file {
-        SpecFile::KindLm => {
+    let more = match file.as_str() {
+        "kindlm" => {
             "  - name: named\n    command: \"true\"\n    expect: &e {output: {contains: [x]}}\n  - name: using\n    command: \"true\"\n    expect: *e\n"
         }
-        SpecFile::CliBench => {
+        "cli-bench" => {
             "  - id: named\n    intent: a\n    assert: &e [{ran: git log}]\n  - id: using\n    intent: b\n    assert: *e\n"
         }
-        SpecFile::CliBenchTasks => {
+        "cli-bench-tasks" => {
             "- id: named\n  intent: a\n  assert: &e [{ran: git log}]\n- id: using\n  intent: b\n  assert: *e\n- file://more.yaml\n"
         }
-        SpecFile::ClawSpecScenarios => {
+        "clawspec-scenarios" => {
             "  - &e\n    name: named\n    when: {invoke: /a}\n    then: [{type: no_span_errors}]\n  - <<: *e\n    name: using\n"
         }
-        SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpecPipeline
-        | SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines
-        | SpecFile::Script
-        | SpecFile::Gateway
-        | SpecFile::Settings => "",
+        _ => "",
     };
     format!("{text}{more}")
 }
 
 /// Everything that is found, in words.
 fn found(document: &Document, analyzer: &Analyzer, file: SpecFile, settings: &Settings) -> (Vec<String>, Vec<String>) {
-    let files = MemoryFiles::default().at(match file {
-        SpecFile::CliBenchTasks => "tasks/basics.yaml",
+    let files = MemoryFiles::default().at(match file.as_str() {
+        "cli-bench-tasks" => "tasks/basics.yaml",
         _ => "skills/newsletter/tests/scenarios.yaml",
     });
     let analysis = analyzer.analyze(document, &files, settings);
@@ -137,54 +131,54 @@ fn check(file: SpecFile) {
 
 #[test]
 fn kindlm_suites() {
-    check(SpecFile::KindLm);
+    check(SpecFile::KINDLM);
 }
 
 #[test]
 fn cli_bench_suites() {
-    check(SpecFile::CliBench);
+    check(SpecFile::CLI_BENCH);
 }
 
 #[test]
 fn cli_bench_task_files() {
-    check(SpecFile::CliBenchTasks);
+    check(SpecFile::CLI_BENCH_TASKS);
 }
 
 #[test]
 fn clawspec_scenarios() {
-    check(SpecFile::ClawSpecScenarios);
+    check(SpecFile::CLAWSPEC_SCENARIOS);
 }
 
 #[test]
 fn clawspec_handoffs_and_pipelines() {
-    check(SpecFile::ClawSpecHandoff);
-    check(SpecFile::ClawSpecPipeline);
+    check(SpecFile::CLAWSPEC_HANDOFF);
+    check(SpecFile::CLAWSPEC_PIPELINE);
 }
 
 #[test]
 fn clawspec_settings_ledgers_and_baselines() {
-    check(SpecFile::ClawSpec);
-    check(SpecFile::ClawSpecLedger);
-    check(SpecFile::ClawSpecBaselines);
-    check(SpecFile::Settings);
+    check(SpecFile::CLAWSPEC);
+    check(SpecFile::CLAWSPEC_LEDGER);
+    check(SpecFile::CLAWSPEC_BASELINES);
+    check(SpecFile::SETTINGS);
 }
 
 #[test]
 fn scripted_models_and_gateways() {
-    check(SpecFile::Script);
-    check(SpecFile::Gateway);
+    check(SpecFile::SCRIPT);
+    check(SpecFile::GATEWAY);
 }
 
 /// A keystroke in a long list costs its item, not the file: all other blocks stay.
 #[test]
 fn long_lists_are_cut() {
     for (file, list) in [
-        (SpecFile::KindLm, "tests"),
-        (SpecFile::CliBench, "tasks"),
-        (SpecFile::CliBenchTasks, ""),
-        (SpecFile::ClawSpecScenarios, "scenarios"),
-        (SpecFile::ClawSpecPipeline, "stages"),
-        (SpecFile::ClawSpecPipeline, "pipeline_health"),
+        (SpecFile::KINDLM, "tests"),
+        (SpecFile::CLI_BENCH, "tasks"),
+        (SpecFile::CLI_BENCH_TASKS, ""),
+        (SpecFile::CLAWSPEC_SCENARIOS, "scenarios"),
+        (SpecFile::CLAWSPEC_PIPELINE, "stages"),
+        (SpecFile::CLAWSPEC_PIPELINE, "pipeline_health"),
     ] {
         let head = if list.is_empty() { String::new() } else { format!("version: \"1.0\"\n{list}:\n") };
         let items: String = (0..100).map(|item| format!("- name: item {item}\n  more: [a, b]\n")).collect();
@@ -210,17 +204,17 @@ fn typing_on_below_a_mistake_changes_nothing_about_it() {
     // A suite up to a line of a test, what is typed there, and good lines that follow.
     let suites = [
         (
-            SpecFile::KindLm,
+            SpecFile::KINDLM,
             "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n",
             "    command: echo hi\n    tags: [x, y]\n    expect: {output: {contains: [hi]}}\n",
         ),
         (
-            SpecFile::CliBench,
+            SpecFile::CLI_BENCH,
             "cli: git\nproviders: [openai/gpt-4o]\ntasks:\n  - id: a\n",
             "    intent: Make a branch\n    difficulty: hard\n    assert: [{exit_code: 0}]\n",
         ),
         (
-            SpecFile::ClawSpecScenarios,
+            SpecFile::CLAWSPEC_SCENARIOS,
             "version: \"1.0\"\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  - name: a\n",
             "    tags: [negative, smoke]\n    when: {invoke: /demo}\n    then: [{type: file_present, path: x}]\n",
         ),

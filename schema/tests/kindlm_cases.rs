@@ -100,7 +100,7 @@ fn lower(case: &Path) -> Suite {
         files.insert(".kindlm/config.json".to_owned(), flags.to_string());
     }
     let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
     lower_suite(&document, &MemoryFiles::new(case, files), None)
 }
 
@@ -156,7 +156,7 @@ fn evidence(case: &Path, unit: &Value) -> Evidence {
         ..Ran::default()
     });
     evidence.duration_ms = Some(3.0);
-    Dialect::KindLm.interpret(&mut evidence);
+    Dialect::KINDLM.interpret(&mut evidence);
     evidence
 }
 
@@ -400,7 +400,7 @@ fn a_schema_file_that_is_no_json_breaks_its_claim() {
     let stdout = Some(Capture::whole("ok".to_owned()));
     let command = Some(Ran { stdout, ..Ran::default() });
     let mut evidence = Evidence { command, ..Evidence::default() };
-    Dialect::KindLm.interpret(&mut evidence);
+    Dialect::KINDLM.interpret(&mut evidence);
     let judged = judge(broken, &evidence, &Secrets::none());
     assert_eq!(status(&evidence, &judged), Status::Error);
 }

@@ -80,7 +80,7 @@ fn cases() -> Vec<(String, String, Value)> {
 
 fn errors(text: &str) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
-    let analyzer = Analyzer::new(SpecFile::KindLm);
+    let analyzer = Analyzer::new(SpecFile::KINDLM);
     let mut problems = analyzer.problems(&document, &MemoryFiles::default(), &Settings::default());
     problems.retain(|problem| problem.severity == Severity::Error);
     problems

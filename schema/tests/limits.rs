@@ -25,7 +25,7 @@ fn remarks(models: usize, tests: usize, comment: usize) -> Vec<(String, String)>
         text.push_str(&format!("  - {{ name: t{test}, prompt: p, expect: {{ output: {{ contains: [a] }} }} }}\n"));
     }
     let document = Document::read(&text, ScalarRules::Yaml12);
-    let problems = Analyzer::new(SpecFile::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
+    let problems = Analyzer::new(SpecFile::KINDLM).problems(&document, &MemoryFiles::default(), &Settings::default());
     problems
         .into_iter()
         .inspect(|problem| assert_eq!((problem.code, problem.severity), (Code::UpstreamDiffers, Severity::Hint)))
@@ -79,7 +79,7 @@ fn mistakes_cost_what_they_are_many() {
         ("repeated keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  k{}: 1\n", at / 2)))),
     ];
     for (what, suite) in suites {
-        let time = |count| time_of_checking(SpecFile::KindLm, &suite(count));
+        let time = |count| time_of_checking(SpecFile::KINDLM, &suite(count));
         let (few, many) = (time(400), time(3200));
         assert!(many < few * 24.0, "{what}: {few} s for 400, {many} s for 3200");
     }
@@ -92,10 +92,10 @@ fn mistakes_behind_aliases_cost_what_they_are_many() {
     let bench = "cli: stock\ntasks:\n- id: a\n  intent: Remove what is out of stock\n  assert:\n";
     let kindlm = "kindlm: 1\ntests:\n- name: a\n  command: x\n  expect:\n    toolCalls:\n";
     for (file, head, claim) in [
-        (SpecFile::ClawSpecScenarios, claw, "{type: nope, path: x}"),
-        (SpecFile::ClawSpecScenarios, claw, "nope"),
-        (SpecFile::CliBench, bench, "{nope: x}"),
-        (SpecFile::KindLm, kindlm, "{tol: x}"),
+        (SpecFile::CLAWSPEC_SCENARIOS, claw, "{type: nope, path: x}"),
+        (SpecFile::CLAWSPEC_SCENARIOS, claw, "nope"),
+        (SpecFile::CLI_BENCH, bench, "{nope: x}"),
+        (SpecFile::KINDLM, kindlm, "{tol: x}"),
     ] {
         let time = |count| time_of_checking(file, &format!("{head}    - &a {claim}\n{}", "    - *a\n".repeat(count)));
         // Each mistake costs so much by itself that a square shows late. Other work on the machine can make one of the
@@ -124,7 +124,7 @@ fn an_anchor_used_a_hundred_times_is_remarked_once() {
     let remarks = |uses: usize| {
         let document = Document::read(&suite(uses), ScalarRules::Yaml12);
         let problems =
-            Analyzer::new(SpecFile::KindLm).problems(&document, &MemoryFiles::default(), &Settings::default());
+            Analyzer::new(SpecFile::KINDLM).problems(&document, &MemoryFiles::default(), &Settings::default());
         problems.into_iter().filter(|it| it.message.contains("`&a`")).map(|it| it.at.as_str().to_owned()).collect()
     };
     let none: Vec<String> = remarks(99);
@@ -147,7 +147,7 @@ fn chains_of_merges_end() {
     let check = |text: &str| {
         let start = Instant::now();
         let document = Document::read(text, ScalarRules::Yaml11);
-        let analyzer = Analyzer::new(SpecFile::ClawSpecScenarios);
+        let analyzer = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS);
         let problems = analyzer.problems(&document, &MemoryFiles::default(), &Settings::default());
         assert!(problems.iter().any(|problem| problem.code == Code::TooLarge));
         start.elapsed().as_secs_f64()

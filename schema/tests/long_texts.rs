@@ -9,7 +9,7 @@ use speclens_schema::{
 fn words(text: &str, code: Code) -> Vec<String> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let files = MemoryFiles::new("/", []);
-    let problems = Analyzer::new(SpecFile::KindLm).problems(&document, &files, &Settings::default());
+    let problems = Analyzer::new(SpecFile::KINDLM).problems(&document, &files, &Settings::default());
     problems.into_iter().filter(|it| it.code == code).map(|it| text[it.range].to_owned()).collect()
 }
 

@@ -54,7 +54,7 @@ fn checking_survives_any_edit() {
     for round in 0..1500 {
         let text = mutate(&suites[round % suites.len()], &mut numbers);
         let document = Document::read(&text, ScalarRules::Yaml12);
-        let problems = Analyzer::new(SpecFile::KindLm).problems(&document, &files, &Settings::default());
+        let problems = Analyzer::new(SpecFile::KINDLM).problems(&document, &files, &Settings::default());
         problems.iter().for_each(|problem| check(&text, problem));
         found += problems.len();
     }

@@ -28,8 +28,8 @@ fn a_mistake_in_a_value_that_aliases_repeat_is_reported_at_the_value() {
     let text = format!(
         "{HEAD}tests:\n  - {{name: a, command: x, expect: &e {{latency: {{maxMs: 0}}}}}}\n  - {{name: b, command: x, expect: *e}}\n  - {{name: c, command: x, expect: {{output: {{contains: [a]}}}}}}\n"
     );
-    assert_eq!(told(&text, SpecFile::KindLm), [(Code::OutOfRange, "0")]);
-    let analysis = analysis(&text, SpecFile::KindLm);
+    assert_eq!(told(&text, SpecFile::KINDLM), [(Code::OutOfRange, "0")]);
+    let analysis = analysis(&text, SpecFile::KINDLM);
     let problem = analysis.problems.iter().find(|problem| problem.code == Code::OutOfRange).unwrap();
     let related: Vec<&str> = problem.related.iter().map(|related| &text[related.range.clone()]).collect();
     assert_eq!(related, ["*e"]);
@@ -41,7 +41,7 @@ fn a_mistake_in_a_value_that_aliases_repeat_is_reported_at_the_value() {
 #[test]
 fn where_nobody_looks_at_the_value_its_first_use_tells() {
     let text = "cli: git\nproviders: [a/b]\nenv: {A: b}\nx-claims: &as [{exit_cod: 0}]\ntasks:\n  - {id: a, intent: Show the history, assert: *as}\n  - {id: b, intent: Show the branches, assert: *as}\n";
-    let found = analysis(text, SpecFile::CliBench).problems;
+    let found = analysis(text, SpecFile::CLI_BENCH).problems;
     let found: Vec<_> = found.iter().filter(|problem| problem.message.contains("exit_cod")).collect();
     assert_eq!(found.len(), 1, "{found:#?}");
     let related: Vec<&str> = found[0].related.iter().map(|related| &text[related.range.clone()]).collect();
@@ -53,7 +53,7 @@ fn equal_mistakes_in_different_values_are_reported_each() {
     let text = format!(
         "{HEAD}tests:\n  - {{name: a, command: x, expect: &e {{latency: {{maxMs: 0}}}}}}\n  - {{name: b, command: x, expect: {{latency: {{maxMs: 0}}}}}}\n  - {{name: c, command: x, expect: *e}}\n"
     );
-    assert_eq!(told(&text, SpecFile::KindLm), [(Code::OutOfRange, "0"), (Code::OutOfRange, "0")]);
+    assert_eq!(told(&text, SpecFile::KINDLM), [(Code::OutOfRange, "0"), (Code::OutOfRange, "0")]);
 }
 
 #[test]
@@ -65,14 +65,14 @@ fn what_is_nested_too_deep_is_reported_at_the_value() {
         )
     };
     let text = test(&deep);
-    assert_eq!(told(&text, SpecFile::KindLm), [(Code::TooLarge, deep.as_str())]);
-    assert!(!analysis(&text, SpecFile::KindLm).suite.cases[0].intact);
+    assert_eq!(told(&text, SpecFile::KINDLM), [(Code::TooLarge, deep.as_str())]);
+    assert!(!analysis(&text, SpecFile::KINDLM).suite.cases[0].intact);
     // Without an end nothing of it can be read, and nothing is said to be missing.
-    let found = told(&test(&"[".repeat(300)), SpecFile::KindLm).len();
+    let found = told(&test(&"[".repeat(300)), SpecFile::KINDLM).len();
     assert_eq!(found, 1);
     let indented: String = (0..300).map(|depth| format!("{}- \n", " ".repeat(8 + depth))).collect();
     let text = format!("{HEAD}tests:\n  - name: a\n    command: x\n    vars:\n{indented}");
-    let codes: Vec<Code> = told(&text, SpecFile::KindLm).into_iter().map(|(code, _)| code).collect();
+    let codes: Vec<Code> = told(&text, SpecFile::KINDLM).into_iter().map(|(code, _)| code).collect();
     assert_eq!(codes, [Code::TooLarge]);
 }
 
@@ -84,19 +84,19 @@ fn a_misspelt_provider_is_reported_where_it_is_defined() {
         )
     };
     let text = suite("{llama: {}}");
-    assert_eq!(told(&text, SpecFile::KindLm), [(Code::UnknownKey, "llama")]);
-    let problem = analysis(&text, SpecFile::KindLm).problems.remove(0);
+    assert_eq!(told(&text, SpecFile::KINDLM), [(Code::UnknownKey, "llama")]);
+    let problem = analysis(&text, SpecFile::KINDLM).problems.remove(0);
     assert_eq!(problem.severity, Severity::Error, "the model could not be asked");
     // Nothing needs it.
     let text = suite("{ollama: {}, llama: {}}");
-    let problem = analysis(&text, SpecFile::KindLm).problems.remove(0);
+    let problem = analysis(&text, SpecFile::KINDLM).problems.remove(0);
     assert_eq!((problem.code, problem.severity), (Code::UnknownKey, Severity::Warning));
 }
 
 #[test]
 fn what_is_in_a_block_text_is_marked_there() {
     let text = "cli: git\nproviders: [a/b]\ntasks:\n  - id: a\n    intent: |\n      Run git log --oneline\n      now\n    assert:\n      - exit_code: 0\n      - not_ran: |\n          git (\n";
-    let problems = analysis(text, SpecFile::CliBench).problems;
+    let problems = analysis(text, SpecFile::CLI_BENCH).problems;
     let marked = |code: Code| problems.iter().find(|problem| problem.code == code).map(|it| &text[it.range.clone()]);
     assert_eq!(marked(Code::RevealingIntent), Some("git log --oneline"));
     assert_eq!(marked(Code::InvalidPattern), Some("git ("));
@@ -105,7 +105,7 @@ fn what_is_in_a_block_text_is_marked_there() {
 #[test]
 fn invalid_pattern_in_several_lines_is_marked_in_the_text() {
     let text = "cli: git\nproviders: [a/b]\ntasks:\n  - id: a\n    intent: Show it\n    assert:\n      - exit_code: 0\n      - not_ran: |\n          git (\n          log\n";
-    let problems = analysis(text, SpecFile::CliBench).problems;
+    let problems = analysis(text, SpecFile::CLI_BENCH).problems;
     let pattern = problems.iter().find(|problem| problem.code == Code::InvalidPattern).unwrap();
     assert_eq!(&text[pattern.range.clone()], "git (");
 }
@@ -114,7 +114,7 @@ fn invalid_pattern_in_several_lines_is_marked_in_the_text() {
 fn keys_that_are_numbers_are_no_items() {
     let text =
         format!("{HEAD}tests:\n  - {{name: a, command: x, vars: {{1: 2}}, expect: {{output: {{contains: [a]}}}}}}\n");
-    let problems = analysis(&text, SpecFile::KindLm).problems;
+    let problems = analysis(&text, SpecFile::KINDLM).problems;
     let problem = problems.iter().find(|problem| problem.code == Code::WrongType).unwrap();
     assert!(problem.message.starts_with("expected a string for `1`"), "{}", problem.message);
 }

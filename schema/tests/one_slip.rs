@@ -154,7 +154,7 @@ fn found(text: &str, file: SpecFile) -> (Document, Vec<Problem>) {
 fn slip_is_one_problem_of_its_line() {
     let mut misses: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut tried = 0;
-    for (file, text) in [(SpecFile::ClawSpecScenarios, SCENARIOS), (SpecFile::KindLm, SUITE)] {
+    for (file, text) in [(SpecFile::CLAWSPEC_SCENARIOS, SCENARIOS), (SpecFile::KINDLM, SUITE)] {
         for style in ListStyle::ALL {
             let text = style.of(text);
             assert_eq!(found(&text, file).1.len(), 0, "{text}{:#?}", found(&text, file).1);

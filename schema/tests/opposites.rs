@@ -276,7 +276,7 @@ fn a_version_is_only_offered() {
         let text = format!(
             "version: {version}\ntarget: {{ type: skill, path: skills/demo, trigger: /demo }}\nscenarios: []\n"
         );
-        let file = SpecFile::ClawSpecScenarios;
+        let file = SpecFile::CLAWSPEC_SCENARIOS;
         let document = Document::read(&text, file.scalar_rules());
         let files = MemoryFiles::new("/work", [("skills/demo/SKILL.md", "# Demo\n")]);
         let problems = speclens_schema::analysis::Analyzer::new(file).problems(

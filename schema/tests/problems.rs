@@ -55,7 +55,7 @@ fn every_code_shows_what_is_wrong() {
     let mut stale = Vec::new();
     for (code, stem) in goldens() {
         let text = fs::read_to_string(folder.join(format!("{stem}.yaml"))).unwrap_or_default();
-        let file = if stem == Code::InvalidSetting.as_str() { SpecFile::Settings } else { SpecFile::KindLm };
+        let file = if stem == Code::InvalidSetting.as_str() { SpecFile::SETTINGS } else { SpecFile::KINDLM };
         let problems = problems(&text, file);
         assert!(problems.iter().any(|problem| problem.code == code), "{stem}: {problems:#?}");
         let document = Document::read(&text, ScalarRules::Yaml12);

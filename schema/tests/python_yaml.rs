@@ -13,7 +13,7 @@ use speclens_schema::{
 
 fn problems(document: &Document) -> Vec<Problem> {
     let files = MemoryFiles::new("/work", [("clawspec.yaml", "")]).at("clawspec.yaml");
-    let found = Analyzer::new(SpecFile::ClawSpec).problems(document, &files, &Settings::default());
+    let found = Analyzer::new(SpecFile::CLAWSPEC).problems(document, &files, &Settings::default());
     // The keys of the texts below are none of a file of settings.
     found.into_iter().filter(|problem| problem.code != Code::UnknownKey).collect()
 }

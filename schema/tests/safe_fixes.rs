@@ -109,38 +109,38 @@ fn ambiguous_texts_are_not_fixed_unseen() {
     };
     let log = "log_path: l, run_id: '{{run_id}}'";
     let cases = [
-        (SpecFile::KindLm, kindlm("{toolCalls: [{tool: a, shouldNowCall: true}]}")),
-        (SpecFile::KindLm, kindlm("{output: {nContains: [a]}}")),
-        (SpecFile::KindLm, kindlm("{output: {icontains: [a]}}")),
-        (SpecFile::KindLm, kindlm("{output: {notContains: \"a, b\"}}")),
-        (SpecFile::KindLm, kindlm("{latency: {maxS: 3}}")),
-        (SpecFile::CliBench, cli_bench("run: npm publish")),
-        (SpecFile::CliBench, cli_bench("file_nexists: secret.txt")),
-        (SpecFile::CliBench, cli_bench("nran: git push")),
-        (SpecFile::CliBench, cli_bench("verify: !grep a b")),
-        (SpecFile::CliBench, cli_bench("output_contains: | Hello\n          there")),
-        (SpecFile::CliBench, cli_bench("output_contains: |hello")),
-        (SpecFile::CliBench, cli_bench("not_ran: |\n          git push")),
-        (SpecFile::CliBench, cli_bench("output_contains: !important text")),
-        (SpecFile::CliBench, cli_bench("file_exists: a.txt") + "    - ran: git\n"),
-        (SpecFile::CliBench, cli_bench("file_exists: a.txt") + "  - ran: git\n"),
-        (SpecFile::ClawSpecScenarios, clawspec("type: file_present: b")),
+        (SpecFile::KINDLM, kindlm("{toolCalls: [{tool: a, shouldNowCall: true}]}")),
+        (SpecFile::KINDLM, kindlm("{output: {nContains: [a]}}")),
+        (SpecFile::KINDLM, kindlm("{output: {icontains: [a]}}")),
+        (SpecFile::KINDLM, kindlm("{output: {notContains: \"a, b\"}}")),
+        (SpecFile::KINDLM, kindlm("{latency: {maxS: 3}}")),
+        (SpecFile::CLI_BENCH, cli_bench("run: npm publish")),
+        (SpecFile::CLI_BENCH, cli_bench("file_nexists: secret.txt")),
+        (SpecFile::CLI_BENCH, cli_bench("nran: git push")),
+        (SpecFile::CLI_BENCH, cli_bench("verify: !grep a b")),
+        (SpecFile::CLI_BENCH, cli_bench("output_contains: | Hello\n          there")),
+        (SpecFile::CLI_BENCH, cli_bench("output_contains: |hello")),
+        (SpecFile::CLI_BENCH, cli_bench("not_ran: |\n          git push")),
+        (SpecFile::CLI_BENCH, cli_bench("output_contains: !important text")),
+        (SpecFile::CLI_BENCH, cli_bench("file_exists: a.txt") + "    - ran: git\n"),
+        (SpecFile::CLI_BENCH, cli_bench("file_exists: a.txt") + "  - ran: git\n"),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("type: file_present: b")),
         (
-            SpecFile::ClawSpecScenarios,
+            SpecFile::CLAWSPEC_SCENARIOS,
             clawspec("{type: file_present, path: b}").replace("then:", "then: &then")
                 + "    assertions:\n      - {type: file_present, path: c}\n  - name: two\n    when: {invoke: /b}\n    then: *then\n",
         ),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: file_exists, path: a, expected: false}")),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: file_exists, path: a, updated_after: '{{run_started_at}}'}")),
-        (SpecFile::ClawSpecScenarios, clawspec(&format!("{{type: tool_called, tool: a, negate: true, {log}}}"))),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: artifact_absent, path: a, words: [b]}")),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: file_not_present, path: '~/x.md'}")),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: file_not_present, path: 'out/{a,b}.md'}")),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: log_contains, path: a, pattern: 'ok?'}")),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: tool_not_called, tool: mail.send, log: /tmp/z.log}")),
-        (SpecFile::ClawSpecScenarios, clawspec(&format!("{{type: tool_not_called, name: must not send, {log}}}"))),
-        (SpecFile::ClawSpecScenarios, clawspec("{type: artifact_absent_words, path: a, words: 'foo, bar'}")),
-        (SpecFile::ClawSpecScenarios, clawspec("&d {type: state_file, path: a, fields: {a: 1}}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: file_exists, path: a, expected: false}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: file_exists, path: a, updated_after: '{{run_started_at}}'}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec(&format!("{{type: tool_called, tool: a, negate: true, {log}}}"))),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: artifact_absent, path: a, words: [b]}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: file_not_present, path: '~/x.md'}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: file_not_present, path: 'out/{a,b}.md'}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: log_contains, path: a, pattern: 'ok?'}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: tool_not_called, tool: mail.send, log: /tmp/z.log}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec(&format!("{{type: tool_not_called, name: must not send, {log}}}"))),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("{type: artifact_absent_words, path: a, words: 'foo, bar'}")),
+        (SpecFile::CLAWSPEC_SCENARIOS, clawspec("&d {type: state_file, path: a, fields: {a: 1}}")),
     ];
     assert_no_safe_fix(cases);
 }
@@ -181,7 +181,7 @@ fn cli_bench_assert(assert: &str) -> (SpecFile, String) {
          the changed files of the last commit.\n    assert:\n      - exit_code: 0\n      - {}\n",
         assert.replace('\n', "\n      - ")
     );
-    (SpecFile::CliBench, text)
+    (SpecFile::CLI_BENCH, text)
 }
 
 fn cli_bench_top(line: &str) -> (SpecFile, String) {
@@ -189,13 +189,13 @@ fn cli_bench_top(line: &str) -> (SpecFile, String) {
         "cli: git\nversion_command: git --version\nproviders: [openai/gpt-4o]\n{line}\ntasks:\n  - id: a\n    \
          intent: Find the changed files of the last commit.\n    assert:\n      - exit_code: 0\n"
     );
-    (SpecFile::CliBench, text)
+    (SpecFile::CLI_BENCH, text)
 }
 
 fn kindlm_test(expect: &str) -> (SpecFile, String) {
     let text =
         format!("kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: t\n    command: x\n    {expect}\n");
-    (SpecFile::KindLm, text)
+    (SpecFile::KINDLM, text)
 }
 
 fn clawspec_scenario(member: &str) -> (SpecFile, String) {
@@ -203,7 +203,7 @@ fn clawspec_scenario(member: &str) -> (SpecFile, String) {
         "version: \"1.0\"\ntarget: {{type: skill, path: skills/a, trigger: /a}}\nscenarios:\n  - name: one\n    \
          {member}\n    when: {{invoke: /a}}\n    then:\n      - {{type: file_present, path: out/a.md}}\n"
     );
-    (SpecFile::ClawSpecScenarios, text)
+    (SpecFile::CLAWSPEC_SCENARIOS, text)
 }
 
 fn clawspec_then(then: &str) -> (SpecFile, String) {
@@ -305,7 +305,7 @@ fn fixes_that_lead_to_another_problem_are_not_safe() {
         let (file, text) = cli_bench_assert("FIELDS");
         (file, text.replace("FIELDS", fields))
     }));
-    assert_no_safe_fix(cases.chain([(SpecFile::CliBench, tasks.to_owned())]));
+    assert_no_safe_fix(cases.chain([(SpecFile::CLI_BENCH, tasks.to_owned())]));
 }
 
 /// One of the two would keep its name, or be lost.
@@ -346,9 +346,9 @@ fn suggestions_keep_the_sense_the_unit_and_no_secret() {
         clawspec_then("{type: file_present, path: a, negate: true}"),
         clawspec_then("{type: file_present, path: a, expected: false}"),
         clawspec_then("{type: artifact_words, path: a, words: [x]}"),
-        (SpecFile::ClawSpec, "model_pricing:\n  gpt: {input_per_1m: 5, output_per_1k: 10}\n".to_owned()),
+        (SpecFile::CLAWSPEC, "model_pricing:\n  gpt: {input_per_1m: 5, output_per_1k: 10}\n".to_owned()),
         (
-            SpecFile::KindLm,
+            SpecFile::KINDLM,
             kindlm_test("expect: {output: {contains: [a]}}")
                 .1
                 .replace("tests:", "providers: {openai: {apiKey: sk-abcdefghijklmnop}}\ntests:"),

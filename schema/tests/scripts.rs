@@ -19,7 +19,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
-const FILES: [SpecFile; 2] = [SpecFile::Script, SpecFile::Gateway];
+const FILES: [SpecFile; 2] = [SpecFile::SCRIPT, SpecFile::GATEWAY];
 
 fn goldens(file: SpecFile) -> Vec<Golden> {
     Golden::all().into_iter().filter(|golden| golden.file == file).collect()
@@ -56,8 +56,8 @@ fn nothing_is_in_the_folder_that_no_test_looks_at() {
 }
 
 fn codes(text: &str, files: &MemoryFiles) -> Vec<(Code, Severity)> {
-    let document = Document::read(text, SpecFile::Script.scalar_rules());
-    let problems = Analyzer::new(SpecFile::Script).problems(&document, files, &Settings::default());
+    let document = Document::read(text, SpecFile::SCRIPT.scalar_rules());
+    let problems = Analyzer::new(SpecFile::SCRIPT).problems(&document, files, &Settings::default());
     problems.into_iter().map(|problem| (problem.code, problem.severity)).collect()
 }
 
@@ -86,13 +86,13 @@ fn scripted_models_in_a_suite_are_reported_only_where_cli_bench_has_to_read_it()
     let text = "cli: a\nproviders: [scripted/x]\ntasks:\n  - {id: a, intent: b, assert: [{exit_code: 0}]}\n";
     let files = MemoryFiles::new("/s", [("x.script.yaml", "default: []\n")]).at("cli-bench.yaml");
     let found = |compat: Vec<Dialect>| {
-        let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+        let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
         let settings = Settings { compat, ..Settings::default() };
-        let problems = Analyzer::new(SpecFile::CliBench).problems(&document, &files, &settings);
+        let problems = Analyzer::new(SpecFile::CLI_BENCH).problems(&document, &files, &settings);
         let found = problems.into_iter().filter(|problem| problem.code == Code::UpstreamDiffers);
         found.map(|problem| (problem.severity, text[problem.range].to_owned())).collect::<Vec<_>>()
     };
-    assert_eq!(found(vec![Dialect::CliBench]), [(Severity::Error, "scripted/x".to_owned())]);
-    assert_eq!(found(vec![Dialect::KindLm]), []);
+    assert_eq!(found(vec![Dialect::CLI_BENCH]), [(Severity::Error, "scripted/x".to_owned())]);
+    assert_eq!(found(vec![Dialect::KINDLM]), []);
     assert_eq!(found(Vec::new()), []);
 }

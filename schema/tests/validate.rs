@@ -16,7 +16,7 @@ const HEAD: &str = "kindlm: 1\nproject: p\nsuite: { name: s }\n";
 #[track_caller]
 fn check(text: &str, expected: Expect) {
     let document = Document::read(text, ScalarRules::Yaml12);
-    expected.assert_eq(&common::render(text, &validate(&document, SpecFile::KindLm)));
+    expected.assert_eq(&common::render(text, &validate(&document, SpecFile::KINDLM)));
 }
 
 /// Checks a suite that is right but for these lines.
@@ -437,7 +437,7 @@ fn settings_have_problems_of_their_own() {
           help: rename it to `limits`
           fix: rename it to `limits`
             "limit" -> "limits"
-    "#]].assert_eq(&common::render(text, &validate(&document, SpecFile::Settings)));
+    "#]].assert_eq(&common::render(text, &validate(&document, SpecFile::SETTINGS)));
 }
 
 /// Every fix removes its problem, and leaves YAML.
@@ -453,7 +453,7 @@ fn fixes_cure() {
         "suit: {}\ntests:\n- command: x\n  expect: {}\n  name: 7\n",
     ] {
         let text = format!("{HEAD}{text}");
-        let problems = |text: &str| validate(&Document::read(text, ScalarRules::Yaml12), SpecFile::KindLm);
+        let problems = |text: &str| validate(&Document::read(text, ScalarRules::Yaml12), SpecFile::KINDLM);
         let before = problems(&text);
         assert!(before.iter().any(|problem| !problem.fixes.is_empty()), "{text}");
         for problem in &before {
@@ -477,7 +477,7 @@ fn a_part_is_checked_relative_to_itself() {
     let text = format!("{HEAD}tests:\n  - name: t\n    comand: x\n    expect: {{}}\n");
     let document = Document::read(&text, ScalarRules::Yaml12);
     let node = document.find(&Pointer::parse("/tests/0")).unwrap();
-    let problems = validate_node(node, Definition::item(SpecFile::KindLm, "tests").unwrap());
+    let problems = validate_node(node, Definition::item(SpecFile::KINDLM, "tests").unwrap());
     let at: Vec<_> = problems.iter().map(|problem| problem.at.as_str()).collect();
     assert_eq!(at, ["/comand"]);
 }

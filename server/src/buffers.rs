@@ -11,23 +11,23 @@ use speclens_runner::files;
 
 /// Texts by path. It has a lock of its own, which is never held while anything else is done.
 #[derive(Debug, Default)]
-pub struct Buffers {
+pub(crate) struct Buffers {
     texts: Mutex<HashMap<PathBuf, Rope>>,
 }
 
 impl Buffers {
     /// A document has this text now.
-    pub fn set(&self, path: &Path, text: Rope) {
+    pub(crate) fn set(&self, path: &Path, text: Rope) {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), text);
     }
 
     /// Whether a document is open.
-    pub fn holds(&self, path: &Path) -> bool {
+    pub(crate) fn holds(&self, path: &Path) -> bool {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
     }
 
     /// A document was closed: what is on the disk counts.
-    pub fn remove(&self, path: &Path) {
+    pub(crate) fn remove(&self, path: &Path) {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 }

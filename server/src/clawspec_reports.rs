@@ -33,7 +33,7 @@ const DEFAULT: &str = "reports";
 
 /// Who asks for reports.
 #[derive(Clone, Copy, Debug)]
-pub enum Asked<'a> {
+pub(crate) enum Asked<'a> {
     /// Nobody but the settings and the environment: without a directory there, nothing is written.
     BySettings,
     /// Somebody who leaves the directory to the settings, the environment and the default.
@@ -44,7 +44,7 @@ pub enum Asked<'a> {
 
 /// Writes the reports of a suite.
 #[derive(Debug)]
-pub struct Reports {
+pub(crate) struct Reports {
     suite: Arc<Suite>,
     root: PathBuf,
     files: Arc<DiskFiles>,
@@ -56,8 +56,8 @@ pub struct Reports {
 impl Reports {
     /// Returns what writes the reports of a suite; `None` where nobody asks for any, or the suite is not one of ClawSpec. `root`
     /// is the root of the workspace, whose files are seen from there.
-    pub fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
-        if suite.dialect != Dialect::ClawSpec {
+    pub(crate) fn of(suite: &Arc<Suite>, root: &Path, files: &Arc<DiskFiles>, asked: Asked<'_>) -> Option<Reports> {
+        if suite.dialect != Dialect::CLAWSPEC {
             return None;
         }
         let settings = lower::settings(&**files);
@@ -73,13 +73,13 @@ impl Reports {
     }
 
     /// Where they go.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
     /// Writes the report of a run, and of each handing over in it. Returns how many it wrote: none where ClawSpec would leave
     /// none. `now` is RFC 3339 in UTC.
-    pub fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
+    pub(crate) fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
         let case = &self.suite.cases[case];
         let (Some(subject), Action::Trigger(trigger)) = (self.subject_of(case), &case.action) else { return Ok(0) };
         let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(Only::Preconditions);

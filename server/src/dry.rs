@@ -27,7 +27,7 @@ mod asked;
 
 /// A part of a suite, and who would act.
 #[derive(Debug)]
-pub struct Plan<'p> {
+pub(crate) struct Plan<'p> {
     /// The suite.
     pub suite: &'p Suite,
     /// The chosen tests, by their place in it.
@@ -46,7 +46,7 @@ pub struct Plan<'p> {
 
 impl Plan<'_> {
     /// Describes every chosen test and the models that they ask, and adds them to a sum.
-    pub fn describe(&self, sum: &mut Sum) -> String {
+    pub(crate) fn describe(&self, sum: &mut Sum) -> String {
         let mut text = String::new();
         let mut asked = Asked::default();
         for &index in self.cases {
@@ -159,7 +159,7 @@ fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
 
 /// The sum over all suites.
 #[derive(Debug, Default)]
-pub struct Sum {
+pub(crate) struct Sum {
     attempts: usize,
     requests: u64,
     questions: u64,
@@ -171,7 +171,7 @@ pub struct Sum {
 
 impl Sum {
     /// Returns how much would run, and under which assumptions.
-    pub fn sentences(&self) -> String {
+    pub(crate) fn sentences(&self) -> String {
         let Sum { attempts, requests, questions, has_tokens, unsupported } = self;
         let attempts_word = if *attempts == 1 { "attempt" } else { "attempts" };
         let mut asks = Vec::new();

@@ -1,34 +1,34 @@
 //! What an editor shows, computed from documents alone, as plain data in byte ranges: no LSP types, no disk
 //! but what [`Files`](speclens_schema::files::Files) answers. One file per feature.
 
-pub mod actions;
-pub mod agents;
-pub mod completion;
-pub mod crossing;
-pub mod folding;
-pub mod gates;
-pub mod hints;
-pub mod hover;
-pub mod ignore;
-pub mod last_run;
-pub mod latest;
-pub mod left_out;
-pub mod lens;
-pub mod links;
-pub mod models;
-pub mod occurrences;
-pub mod outcome;
-pub mod parts;
-pub mod rename;
-pub mod run_problems;
-pub mod runnable;
-pub mod selection;
-pub mod surroundings;
-pub mod symbols;
-pub mod tally;
-pub mod tokens;
-pub mod transcript;
-pub mod values;
+pub(crate) mod actions;
+pub(crate) mod agents;
+pub(crate) mod completion;
+pub(crate) mod crossing;
+pub(crate) mod folding;
+pub(crate) mod gates;
+pub(crate) mod hints;
+pub(crate) mod hover;
+pub(crate) mod ignore;
+pub(crate) mod last_run;
+pub(crate) mod latest;
+pub(crate) mod left_out;
+pub(crate) mod lens;
+pub(crate) mod links;
+pub(crate) mod models;
+pub(crate) mod occurrences;
+pub(crate) mod outcome;
+pub(crate) mod parts;
+pub(crate) mod rename;
+pub(crate) mod run_problems;
+pub(crate) mod runnable;
+pub(crate) mod selection;
+pub(crate) mod surroundings;
+pub(crate) mod symbols;
+pub(crate) mod tally;
+pub(crate) mod tokens;
+pub(crate) mod transcript;
+pub(crate) mod values;
 
 pub(crate) mod card;
 mod context;
@@ -43,6 +43,8 @@ mod written;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fourth_format;
 #[cfg(test)]
 mod half_typed;
 #[cfg(test)]

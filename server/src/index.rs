@@ -1,7 +1,7 @@
 //! What all files of the workspace say about names: the part of each that other files, and lists of symbols, need.
 //! No trees and no texts are kept. A thread of its own fills it, see [`scan`]; who asks may wait until it is done.
 
-pub mod scan;
+pub(crate) mod scan;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,7 +25,7 @@ use crate::{
 
 /// What one file says.
 #[derive(Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// What it is, and what it belongs to.
     pub scope: Scope,
     /// Names, sorted by kind and name.
@@ -36,7 +36,7 @@ pub struct Facts {
 
 /// A name in a file.
 #[derive(Debug)]
-pub struct Fact {
+pub(crate) struct Fact {
     /// What it is a name of.
     pub kind: &'static str,
     /// The name.
@@ -51,7 +51,7 @@ pub struct Fact {
 
 /// What a search for symbols finds.
 #[derive(Debug)]
-pub struct Landmark {
+pub(crate) struct Landmark {
     /// Its name.
     pub name: Box<str>,
     /// What it is in.
@@ -64,7 +64,7 @@ pub struct Landmark {
 
 /// A range of a text in lines, and columns in the units of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// Where it begins.
     pub start: (u32, u32),
     /// Where it ends.
@@ -78,7 +78,7 @@ impl Facts {
     }
 
     /// Returns what a document says.
-    pub fn of(document: &Document, scope: &Scope, encoding: Encoding) -> Facts {
+    pub(crate) fn of(document: &Document, scope: &Scope, encoding: Encoding) -> Facts {
         let lines = Lines::new(document.text(), encoding);
         let span = |range: std::ops::Range<usize>| {
             let places = lines.places(range);
@@ -113,13 +113,13 @@ impl Facts {
     }
 
     /// Returns the names of a kind, sorted.
-    pub fn of_kind<'f>(&'f self, kind: &'f str) -> impl Iterator<Item = &'f Fact> {
+    pub(crate) fn of_kind<'f>(&'f self, kind: &'f str) -> impl Iterator<Item = &'f Fact> {
         let start = self.names.partition_point(|fact| fact.kind < kind);
         self.names[start..].iter().take_while(move |fact| fact.kind == kind)
     }
 
     /// Returns the places of a name.
-    pub fn places<'f>(&'f self, kind: &'f str, name: &'f str, home: &'f Path) -> impl Iterator<Item = &'f Fact> {
+    pub(crate) fn places<'f>(&'f self, kind: &'f str, name: &'f str, home: &'f Path) -> impl Iterator<Item = &'f Fact> {
         let start = self.names.partition_point(|fact| (fact.kind, &*fact.name) < (kind, name));
         let same = self.names[start..].iter().take_while(move |fact| fact.kind == kind && &*fact.name == name);
         same.filter(move |fact| *fact.home == *home)
@@ -127,7 +127,7 @@ impl Facts {
 }
 
 /// Returns the directory or file within which a name means the same.
-pub fn home_of(scope: &Scope, home: &Home) -> PathBuf {
+pub(crate) fn home_of(scope: &Scope, home: &Home) -> PathBuf {
     match home {
         Home::Root => scope.root.clone(),
         Home::Suite => scope.root.join(scope.main.as_ref().unwrap_or(&scope.place)),
@@ -141,7 +141,7 @@ fn clamp(number: usize) -> u32 {
 
 /// How much is held at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Files of ours.
     pub files: usize,
     /// Bytes of their texts together.
@@ -156,7 +156,7 @@ impl Default for Limits {
 
 /// The facts of all files, and what is still to be looked at.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct Index {
     state: Mutex<State>,
     /// Rung when there is work, and when it is done.
     bell: Condvar,
@@ -194,7 +194,7 @@ struct Stamp {
 
 /// What is to be looked at.
 #[derive(Clone, Debug, Default)]
-pub struct Job {
+pub(crate) struct Job {
     /// Every file again, or at least every one that changed.
     whole: Option<Depth>,
     /// Files and directories that came, went or changed.
@@ -203,7 +203,7 @@ pub struct Job {
 
 /// How thoroughly the whole workspace is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// Files that look as before are not read.
     Changed,
     /// Files may belong elsewhere now: all are read.
@@ -222,7 +222,7 @@ impl Index {
     }
 
     /// Has the whole workspace looked at.
-    pub fn look_at_all(&self, depth: Depth) {
+    pub(crate) fn look_at_all(&self, depth: Depth) {
         let mut state = self.state();
         state.waiting.whole = state.waiting.whole.max(Some(depth));
         drop(state);
@@ -230,7 +230,7 @@ impl Index {
     }
 
     /// Has some files and directories looked at. What is no YAML, and holds none, costs nothing.
-    pub fn look_at(&self, paths: impl IntoIterator<Item = PathBuf>) {
+    pub(crate) fn look_at(&self, paths: impl IntoIterator<Item = PathBuf>) {
         let mut state = self.state();
         for path in paths {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -245,14 +245,14 @@ impl Index {
     }
 
     /// Something else comes first: no work begins for a moment, unless a request waits for it.
-    pub fn rest(&self) {
+    pub(crate) fn rest(&self) {
         /// By then a document of a megabyte is open, and its problems are reported.
         const MOMENT: Duration = Duration::from_millis(250);
         self.state().resting_until = Some(Instant::now() + MOMENT);
     }
 
     /// Ends the work.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.state().is_stopping = true;
         self.bell.notify_all();
     }
@@ -287,7 +287,7 @@ impl Index {
     }
 
     /// Waits until nothing is left to be looked at. Says whether that came to pass in time.
-    pub fn settle(&self, patience: Duration) -> bool {
+    pub(crate) fn settle(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         let mut state = self.state();
         if state.resting_until.take().is_some() {
@@ -304,13 +304,13 @@ impl Index {
     }
 
     /// Returns the facts of all files on the disk, in the order of their paths.
-    pub fn files(&self) -> Vec<(PathBuf, Arc<Facts>)> {
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Arc<Facts>)> {
         let state = self.state();
         state.files.iter().map(|(path, known)| (path.clone(), Arc::clone(&known.facts))).collect()
     }
 
     /// Returns why files are missing, if they are.
-    pub fn cut(&self) -> Option<String> {
+    pub(crate) fn cut(&self) -> Option<String> {
         self.state().cut.clone()
     }
 }

@@ -34,7 +34,7 @@ use crate::{
 
 /// A suite that is to run.
 #[derive(Debug)]
-pub struct Order<'a> {
+pub(crate) struct Order<'a> {
     /// What it means.
     pub suite: &'a Arc<Suite>,
     /// The directory that its commands run in.
@@ -55,7 +55,7 @@ pub struct Order<'a> {
 
 /// Who wants a suite to run.
 #[derive(Clone, Copy, Debug)]
-pub enum Asker {
+pub(crate) enum Asker {
     /// The command line, which trusts its caller and runs no part of a suite that has an error.
     Terminal {
         /// Whether the suite has an error, or a file that is a part of it.
@@ -70,7 +70,7 @@ pub enum Asker {
 
 /// Why a suite is not run.
 #[derive(Clone, Debug)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// Its settings have errors: what they should mask or decide is not known.
     Settings(Arc<SettingsFile>),
     /// It has errors.
@@ -81,7 +81,7 @@ pub enum Refusal {
 
 /// A suite that may run.
 #[derive(Debug)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     suite: Arc<Suite>,
     directory: PathBuf,
     place: String,
@@ -95,7 +95,7 @@ pub struct Prepared {
 }
 
 /// Decides whether a suite may run.
-pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
+pub(crate) fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
     if let Some(file) = order.workspace.wrong() {
         return Err(Refusal::Settings(Arc::clone(file)));
     }
@@ -125,22 +125,22 @@ pub fn prepare(order: Order<'_>) -> Result<Prepared, Refusal> {
 
 impl Prepared {
     /// Returns the settings in force.
-    pub fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
     /// Returns what writes reports in the form of ClawSpec, where somebody asks for them.
-    pub fn reports(&self, asked: Asked<'_>) -> Option<Reports> {
+    pub(crate) fn reports(&self, asked: Asked<'_>) -> Option<Reports> {
         Reports::of(&self.suite, &self.directory, &self.files, asked)
     }
 
     /// Returns the models that the suite may ask.
-    pub fn models(&self) -> &Models {
+    pub(crate) fn models(&self) -> &Models {
         &self.models
     }
 
     /// Says what a trigger would send to whom.
-    pub fn describe(&self, trigger: &TriggerAction, test: &str) -> Vec<String> {
+    pub(crate) fn describe(&self, trigger: &TriggerAction, test: &str) -> Vec<String> {
         match &self.gateway {
             Some(gateway) => exec::trigger::described(trigger, test, gateway, self.clock, &self.directory),
             None => Vec::new(),
@@ -148,12 +148,12 @@ impl Prepared {
     }
 
     /// Opens the book of evidence of the suite.
-    pub fn book(&self) -> Book {
+    pub(crate) fn book(&self) -> Book {
         Book::of(&self.settings, &self.directory, &self.place, trust::machine)
     }
 
     /// Returns the job that writes into a book.
-    pub fn job(&self, book: Arc<Book>) -> Job {
+    pub(crate) fn job(&self, book: Arc<Book>) -> Job {
         Job {
             suite: Arc::clone(&self.suite),
             directory: self.directory.clone(),
@@ -170,19 +170,19 @@ impl Prepared {
     }
 
     /// Returns how many attempts run at once: as many as wanted, else as the suite says, and never more than settings allow.
-    pub fn concurrency(&self, wanted: Option<usize>) -> usize {
+    pub(crate) fn concurrency(&self, wanted: Option<usize>) -> usize {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         bounded(wanted.unwrap_or_else(|| self.suite.attempts_at_once(cores())), &self.settings)
     }
 }
 
 /// Opens models under these settings, with the keys of the environment.
-pub fn models(settings: &Arc<Settings>, requests: usize) -> Models {
+pub(crate) fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }
 
 /// Returns the gateway in force. Who names one on the command line wants that one, and no script in its place.
-pub fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
+pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
     match (&settings.clawspec.gateway, &settings.directory, base_url) {
         (Some(script), Some(directory), None) => gateway.with_script(directory.join(&**script), script.0.clone()),
@@ -203,7 +203,7 @@ fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
 }
 
 /// Returns the value of a variable of the environment.
-pub fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
@@ -213,7 +213,7 @@ fn bounded(wanted: usize, settings: &Settings) -> usize {
 }
 
 /// Says in one sentence that no test runs because of the settings, and which error is the first.
-pub fn settings_sentence(file: &SettingsFile) -> String {
+pub(crate) fn settings_sentence(file: &SettingsFile) -> String {
     let errors = || file.problems.iter().filter(|problem| problem.severity == Severity::Error);
     let Some(first) = errors().next() else { return format!("{} has an error", file.path.display()) };
     let line = Lines::new(file.document.text(), Encoding::Utf16).place(first.range.start).line + 1;

@@ -11,19 +11,21 @@
 //! wrong is decided in `speclens-schema`, what happens in `speclens-runner`: both fronts call the same
 //! functions, so the editor shows what the command line says.
 
-pub mod buffers;
-pub mod clawspec_reports;
-pub mod cli;
-pub mod dry;
-pub mod ide;
-pub mod index;
-pub mod job;
-pub mod lsp;
-pub mod read;
-pub mod results;
-pub mod scope;
+mod buffers;
+mod clawspec_reports;
+mod cli;
+mod dry;
+mod ide;
+mod index;
+mod job;
+mod lsp;
+mod read;
+mod results;
+mod scope;
 mod signals;
 mod threads;
-pub mod trust;
-pub mod workspace;
+mod trust;
+mod workspace;
 mod write;
+
+pub use cli::main;

@@ -65,7 +65,7 @@ const RUNS_END: Duration = Duration::from_millis(1500);
 
 /// How the service came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// The client said goodbye, or went away.
     Client,
     /// A signal.
@@ -74,7 +74,7 @@ pub enum End {
 
 /// Serves one client over standard input and output until it says `exit` or goes away, or a signal ends the service.
 /// No process of a run stays behind.
-pub fn serve() -> anyhow::Result<End> {
+pub(crate) fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
     let runtime = threads::runtime()?;
     let end = runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock, signals::ending()));
@@ -84,7 +84,12 @@ pub fn serve() -> anyhow::Result<End> {
 }
 
 /// Serves one client over a pair of streams until it leaves, or something else ends the service.
-pub async fn serve_over<I, O>(input: I, output: O, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End>
+pub(crate) async fn serve_over<I, O>(
+    input: I,
+    output: O,
+    clock: Clock,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<End>
 where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send + 'static,
@@ -143,7 +148,7 @@ where
 /// What is wrong with the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
     let look = || problems_of(snapshot, &snapshot.document, workspace);
-    if snapshot.place.file == SpecFile::Settings {
+    if snapshot.place.file.is_settings() {
         // Files beside it count, and nobody says when they change.
         return Arc::new(look());
     }
@@ -152,10 +157,10 @@ fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
 
 /// What would be wrong with another text of the document.
 fn problems_of(snapshot: &Snapshot, document: &Document, workspace: &Workspace) -> Problems {
-    if snapshot.place.file == SpecFile::Settings {
+    if snapshot.place.file.is_settings() {
         let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);
         let problems = beside.into_iter().chain(workspace::problems(document));
-        return Problems::of_whole(SpecFile::Settings, problems.collect());
+        return Problems::of_whole(SpecFile::SETTINGS, problems.collect());
     }
     snapshot.analyzer.look(document, snapshot.place.files.as_ref(), &workspace.settings)
 }

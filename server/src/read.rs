@@ -13,10 +13,10 @@ use speclens_schema::{
 };
 
 /// Number of bytes of a file that decide its kind.
-pub const BEGINNING: usize = 256 * 1024;
+pub(crate) const BEGINNING: usize = 256 * 1024;
 
 /// As much of a file as it takes to know what it is.
-pub fn beginning(path: &Path) -> Option<String> {
+pub(crate) fn beginning(path: &Path) -> Option<String> {
     // Asked before opening: opening a pipe would wait for a writer.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
@@ -27,7 +27,7 @@ pub fn beginning(path: &Path) -> Option<String> {
 }
 
 /// Returns a walk over everything in a directory that version control does not ignore.
-pub fn walk(directory: &Path) -> WalkBuilder {
+pub(crate) fn walk(directory: &Path) -> WalkBuilder {
     let mut walk = WalkBuilder::new(directory);
     walk.require_git(false).sort_by_file_path(Ord::cmp);
     walk
@@ -35,7 +35,7 @@ pub fn walk(directory: &Path) -> WalkBuilder {
 
 /// Returns a walk over everything in a directory but what `.ignore` omits. Names that begin with a dot count where they
 /// are wanted.
-pub fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
+pub(crate) fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
     let mut walk = walk(directory);
     walk.git_ignore(false).git_global(false).git_exclude(false).hidden(!with_hidden);
     walk.filter_entry(|entry| entry.file_name() != ".git");
@@ -43,7 +43,7 @@ pub fn walk_unignored(directory: &Path, with_hidden: bool) -> WalkBuilder {
 }
 
 /// Reads a text, and says what is wrong with its bytes. What can be read of it is returned in any case.
-pub fn read_text(path: &Path) -> (String, Option<Problem>) {
+pub(crate) fn read_text(path: &Path) -> (String, Option<Problem>) {
     let bytes = match read_bytes(path) {
         Ok(bytes) => bytes,
         Err(unreadable) => {

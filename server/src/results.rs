@@ -26,7 +26,7 @@ use crate::{
 /// A suite: the directory that its paths start from, and its main file from there. A document that was never saved is a
 /// suite of its own, named by its address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SuiteId {
+pub(crate) struct SuiteId {
     /// The directory.
     pub directory: PathBuf,
     /// The main file.
@@ -35,7 +35,7 @@ pub struct SuiteId {
 
 /// What runs, and what is known.
 #[derive(Debug, Default)]
-pub struct Results {
+pub(crate) struct Results {
     book: Arc<Book>,
     /// What the book was opened for.
     kept: Option<Kept>,
@@ -69,7 +69,7 @@ struct Missed {
 
 /// A look at the book. It is taken without the lock: reading and judging take too long to hold it.
 #[derive(Debug)]
-pub struct Look {
+pub(crate) struct Look {
     uri: String,
     book: Arc<Book>,
     secrets: Arc<Secrets>,
@@ -85,7 +85,7 @@ enum Sight {
 
 /// What a look found.
 #[derive(Debug)]
-pub struct Seen {
+pub(crate) struct Seen {
     uri: String,
     outcomes: Vec<Arc<CaseOutcome>>,
     fresh: Vec<Remembered>,
@@ -93,7 +93,7 @@ pub struct Seen {
 
 impl Look {
     /// Looks at the cases that nothing is known of.
-    pub fn take(self, suite: &Suite) -> Seen {
+    pub(crate) fn take(self, suite: &Suite) -> Seen {
         let mut fresh = Vec::new();
         let outcomes = self.cases.into_iter().map(|sight| match sight {
             Sight::Known(outcome) => outcome,
@@ -152,7 +152,7 @@ struct Kept {
 
 /// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not even read:
 /// they may come from another author. The lock is not held while a book is opened.
-pub fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
+pub(crate) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
     let enabled = settings.recordings.enabled;
     let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
@@ -181,12 +181,12 @@ impl Results {
     }
 
     /// The book as it was opened last. Who asks it for what others recorded, and learns that some came or went, says so.
-    pub fn opened(&self) -> Arc<Book> {
+    pub(crate) fn opened(&self) -> Arc<Book> {
         Arc::clone(&self.book)
     }
 
     /// Recordings came or went: nothing that was found out before counts.
-    pub fn recorded_elsewhere(&mut self) {
+    pub(crate) fn recorded_elsewhere(&mut self) {
         for view in self.views.values_mut() {
             view.outcomes.clear();
             view.missed.all = true;
@@ -194,17 +194,17 @@ impl Results {
     }
 
     /// A document is closed.
-    pub fn forget(&mut self, uri: &str) {
+    pub(crate) fn forget(&mut self, uri: &str) {
         self.views.remove(uri);
     }
 
     /// Whether nothing is known about any case, so that nothing can be said about one.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty() && self.cancelled.is_empty() && self.book.is_empty()
     }
 
     /// A case begins to run.
-    pub fn started(&mut self, case: &str, subject: &Subject) {
+    pub(crate) fn started(&mut self, case: &str, subject: &Subject) {
         self.cancelled.remove(case);
         let acted = self.acted.entry(case.to_owned()).or_default();
         if !acted.contains(subject) {
@@ -214,7 +214,7 @@ impl Results {
     }
 
     /// An attempt of a case has left something behind: every case that does the same is looked at again.
-    pub fn finished(&mut self, case: &str, key: &str) {
+    pub(crate) fn finished(&mut self, case: &str, key: &str) {
         for view in self.views.values_mut() {
             view.outcomes.retain(|_, known| !known.is_about(case, key));
             view.missed.attempts.push((case.to_owned(), key.to_owned()));
@@ -222,7 +222,7 @@ impl Results {
     }
 
     /// A case no longer runs.
-    pub fn stopped(&mut self, case: &str) {
+    pub(crate) fn stopped(&mut self, case: &str) {
         if let Some(count) = self.running.get_mut(case) {
             *count -= 1;
             if *count == 0 {
@@ -232,12 +232,12 @@ impl Results {
     }
 
     /// The run of a case was cancelled while the case was under way.
-    pub fn was_cancelled(&mut self, case: &str) {
+    pub(crate) fn was_cancelled(&mut self, case: &str) {
         self.cancelled.insert(case.to_owned());
     }
 
     /// Begins a look of a document at each case of a suite that changed since its last one.
-    pub fn look(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Look {
+    pub(crate) fn look(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Look {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
             self.views.clear();
@@ -267,7 +267,7 @@ impl Results {
     }
 
     /// Keeps what a look found, as far as nothing has changed since it began.
-    pub fn remember(&mut self, seen: Seen) -> Vec<Arc<CaseOutcome>> {
+    pub(crate) fn remember(&mut self, seen: Seen) -> Vec<Arc<CaseOutcome>> {
         let view = self.views.entry(seen.uri).or_default();
         let missed = std::mem::take(&mut view.missed);
         let is_void =
@@ -293,8 +293,8 @@ mod tests {
 
     fn suite() -> Suite {
         let text = "tests:\n  - {name: a, command: x}\n  - {name: b, command: y}\n";
-        let document = Document::read(text, SpecFile::KindLm.scalar_rules());
-        Analyzer::new(SpecFile::KindLm).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
+        let document = Document::read(text, SpecFile::KINDLM.scalar_rules());
+        Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
     }
 
     /// The cases that a look at a document looks up, by their names.

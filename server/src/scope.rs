@@ -14,7 +14,7 @@ use std::{
 use speclens_runner::files::{self, Buffers as _, DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{
-        Dialect, ScalarRules,
+        Dialect, ScalarRules, Unit,
         clawspec::{config::Config, lower},
         cli_bench::task_files,
     },
@@ -32,7 +32,7 @@ use crate::{
 
 /// What a file is, and what it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// The kind of file.
     pub file: SpecFile,
     /// The directory that its paths start from.
@@ -47,7 +47,7 @@ pub struct Scope {
 
 /// Finds out what files belong to. What it reads of main files is kept until [`Scopes::forget`].
 #[derive(Debug)]
-pub struct Scopes {
+pub(crate) struct Scopes {
     folders: Mutex<Vec<PathBuf>>,
     buffers: Arc<Buffers>,
     /// The main files in each directory that was looked at; with those of other names, or without them.
@@ -66,7 +66,7 @@ type Mains = Vec<Arc<Main>>;
 
 /// The patterns by which the author of a ClawSpec workspace names its scenario contracts.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Patterns {
+pub(crate) struct Patterns {
     /// The directory that they start from.
     pub root: PathBuf,
     /// Where they are written.
@@ -76,14 +76,14 @@ pub struct Patterns {
 
 impl Patterns {
     /// Whether one of them names a file.
-    pub fn name(&self, path: &Path) -> bool {
+    pub(crate) fn name(&self, path: &Path) -> bool {
         let place = path.strip_prefix(&self.root).map(slashed);
         place.is_ok_and(|place| self.patterns.iter().any(|pattern| matches(pattern, &place)))
     }
 
     /// The files below a directory that they name, those that version control ignores among them: generated contracts are
     /// found by a pattern.
-    pub fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
+    pub(crate) fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         for pattern in &self.patterns {
             let steps: Vec<&str> = pattern.split('/').filter(|step| !step.is_empty() && *step != ".").collect();
@@ -115,7 +115,7 @@ struct Main {
 }
 
 /// Whether a main file has this name, whatever it holds.
-pub fn is_main_name(name: &str) -> bool {
+pub(crate) fn is_main_name(name: &str) -> bool {
     MAIN_NAMES.contains(&name)
 }
 
@@ -129,21 +129,21 @@ const LEVELS: usize = 32;
 
 impl Scope {
     /// The directory from which settings are looked for.
-    pub fn settings_directory(&self) -> PathBuf {
-        match self.file.dialect() {
+    pub(crate) fn settings_directory(&self) -> PathBuf {
+        match self.file.dialect().map(Dialect::unit) {
             // A workspace has many contracts: each may have settings nearer to it.
-            Some(Dialect::ClawSpec) => match self.place.rsplit_once('/') {
+            Some(Unit::Workspace) => match self.place.rsplit_once('/') {
                 Some((directory, _)) => self.root.join(directory),
                 None => self.root.clone(),
             },
-            None | Some(Dialect::KindLm | Dialect::CliBench) => self.root.clone(),
+            None | Some(Unit::File | Unit::Suite) => self.root.clone(),
         }
     }
 }
 
 impl Scopes {
     /// Scopes within these folders: what is in one of them belongs to nothing outside of it.
-    pub fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
+    pub(crate) fn new(folders: Vec<PathBuf>, buffers: Arc<Buffers>) -> Scopes {
         Scopes {
             folders: Mutex::new(folders),
             buffers,
@@ -156,13 +156,13 @@ impl Scopes {
     }
 
     /// The same, which finds main files of any name by looking into the files around.
-    pub fn looking_around(mut self) -> Scopes {
+    pub(crate) fn looking_around(mut self) -> Scopes {
         self.looks_around = true;
         self
     }
 
     /// A file turned out to be the main file of a suite.
-    pub fn know_main(&self, path: &Path) {
+    pub(crate) fn know_main(&self, path: &Path) {
         let is_usual = path.file_name().and_then(|name| name.to_str()).is_some_and(is_main_name);
         if !is_usual && self.by_content.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned()) {
             self.forget();
@@ -170,54 +170,54 @@ impl Scopes {
     }
 
     /// Whether a file was found out to be the main file of a suite.
-    pub fn is_main(&self, path: &Path) -> bool {
+    pub(crate) fn is_main(&self, path: &Path) -> bool {
         self.by_content.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 
     /// Whether any was.
-    pub fn has_mains_by_content(&self) -> bool {
+    pub(crate) fn has_mains_by_content(&self) -> bool {
         !self.by_content.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Whether a suite names a file.
-    pub fn is_part(&self, path: &Path) -> bool {
+    pub(crate) fn is_part(&self, path: &Path) -> bool {
         self.main_of(path, true).is_some()
     }
 
     /// Whether the editor holds a file: what is on the disk does not count then.
-    pub fn is_open(&self, path: &Path) -> bool {
+    pub(crate) fn is_open(&self, path: &Path) -> bool {
         self.buffers.holds(path)
     }
 
     /// Other folders from now on.
-    pub fn set_folders(&self, folders: Vec<PathBuf>) {
+    pub(crate) fn set_folders(&self, folders: Vec<PathBuf>) {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
     /// The folders.
-    pub fn folders(&self) -> Vec<PathBuf> {
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Files changed: what was read of main files is void.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.mains.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.patterns.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Changes whenever an answer may be another one.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::SeqCst)
     }
 
     /// What a file is; nothing for one that is not ours. `path` is absolute.
-    pub fn find(&self, path: &Path, text: &str) -> Option<Scope> {
+    pub(crate) fn find(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, false)
     }
 
     /// What a file is that a person asks to look at: its name alone may say so.
-    pub fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
+    pub(crate) fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, true)
     }
 
@@ -227,13 +227,14 @@ impl Scopes {
         let workspace = || *workspace.get_or_init(|| self.workspace_around(path, &from_root));
         let detect = |is_named_by_suite| {
             let is_named_by_pattern = &|| self.patterns_of(path).is_some_and(|patterns| patterns.name(path));
-            let around = Around { is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
+            let kinds = SpecFile::ALL;
+            let around = Around { kinds, is_named_by_suite, is_asked_for, is_named_by_pattern, workspace: &workspace };
             kind::detect(&from_root, text, &around)
         };
         let surely = matches!(kind::of_path(&from_root), Some(kind::Named::Surely(_)));
         let alone = detect(false);
         // What is something of its own is a part only of a suite with the usual name.
-        let any = !surely && matches!(alone.map(|found| found.file), None | Some(SpecFile::CliBenchTasks));
+        let any = !surely && alone.is_none_or(|found| found.file.is_part());
         let main = if surely { None } else { self.main_of(path, any) };
         let found = if main.is_some() { detect(true) } else { alone }?;
         Some(Scope { is_guess: found.is_guess, ..self.place(path, text, found.file, main) })
@@ -264,7 +265,7 @@ impl Scopes {
 
     /// The patterns that name the scenario contracts of the workspace that a file is in: those of the environment, else of
     /// its settings. `None` where neither has any.
-    pub fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
+    pub(crate) fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
         let directory = path.parent()?;
         if let Some(known) = self.patterns.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
             return known.clone();
@@ -292,12 +293,12 @@ impl Scopes {
 
     fn place(&self, path: &Path, text: &str, file: SpecFile, main: Option<Arc<Main>>) -> Scope {
         let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let main = if file == SpecFile::Script { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
+        let main = if file == SpecFile::SCRIPT { self.main_of_script(path) } else { main.filter(|_| file.is_part()) };
         // What a file plays happens in the workspace that it serves.
-        let root = match (file.serves(), &main) {
+        let root = match (file.serves().map(Dialect::unit), &main) {
             (_, Some(main)) => main.directory.clone(),
-            (Some(Dialect::ClawSpec), None) => self.workspace_root(path, text),
-            (None | Some(Dialect::KindLm | Dialect::CliBench), None) => parent,
+            (Some(Unit::Workspace), None) => self.workspace_root(path, text),
+            (None | Some(Unit::File | Unit::Suite), None) => parent,
         };
         let place = path.strip_prefix(&root).map(slashed).unwrap_or_default();
         Scope { file, root, place, main: main.map(|main| main.name.clone()), is_guess: false }
@@ -406,7 +407,7 @@ impl Scopes {
         let is_suite = |path: &PathBuf| {
             let text = self.buffers.text(path).or_else(|| beginning(path));
             let found = text.and_then(|text| kind::detect(&slashed(path), &text, &Around::NOTHING));
-            found.is_some_and(|found| found.file == SpecFile::CliBench)
+            found.is_some_and(|found| found.file == SpecFile::CLI_BENCH)
         };
         found.into_iter().filter(is_suite).collect()
     }
@@ -495,11 +496,11 @@ mod tests {
             ],
         );
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
-        let tasks = |root, place, main| Some((SpecFile::CliBenchTasks, root, place, main));
+        let tasks = |root, place, main| Some((SpecFile::CLI_BENCH_TASKS, root, place, main));
         check(&scopes, &root, "bench/tasks/deep/a.yaml", tasks("bench", "tasks/deep/a.yaml", Some("cli-bench.yaml")));
         check(&scopes, &root, "bench/else.yaml", None);
         check(&scopes, &root, "loose.yaml", tasks("", "loose.yaml", None));
-        check(&scopes, &root, "my.yaml", Some((SpecFile::CliBench, "", "my.yaml", None)));
+        check(&scopes, &root, "my.yaml", Some((SpecFile::CLI_BENCH, "", "my.yaml", None)));
     }
 
     #[test]
@@ -516,7 +517,7 @@ mod tests {
             ],
         );
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
-        let script = |place, main| Some((SpecFile::Script, "", place, Some(main)));
+        let script = |place, main| Some((SpecFile::SCRIPT, "", place, Some(main)));
         check(&scopes, &root, "deep/bold.script.yaml", script("deep/bold.script.yaml", "cli-bench.yml"));
         check(&scopes, &root, "other.script.yaml", script("other.script.yaml", "cli-bench.yaml"));
     }
@@ -548,16 +549,16 @@ mod tests {
         }
         let scopes = Scopes::new(vec![root.clone()], Arc::default());
         let kinds = [
-            SpecFile::ClawSpecScenarios,
-            SpecFile::ClawSpecPipeline,
-            SpecFile::ClawSpecBaselines,
-            SpecFile::ClawSpecHandoff,
+            SpecFile::CLAWSPEC_SCENARIOS,
+            SpecFile::CLAWSPEC_PIPELINE,
+            SpecFile::CLAWSPEC_BASELINES,
+            SpecFile::CLAWSPEC_HANDOFF,
         ];
         for (name, kind) in names.into_iter().zip(kinds) {
             check(&scopes, &root, &format!("w/{name}"), Some((kind, "w", name, None)));
             check(&scopes, &root, &format!("x/{name}"), None);
         }
-        let ledger = Some((SpecFile::ClawSpecLedger, "w", "coverage-ledger.yaml", None));
+        let ledger = Some((SpecFile::CLAWSPEC_LEDGER, "w", "coverage-ledger.yaml", None));
         check(&scopes, &root, "w/coverage-ledger.yaml", ledger);
         // A name alone says nothing, with settings above it or not.
         for stranger in ["coverage-ledger", "tests/baselines", "tests/handoffs/a", "tests/pipeline"] {
@@ -575,7 +576,7 @@ mod tests {
         check(&scopes, &root, "t.yaml", None);
         buffers.set(&root.join("cli-bench.yaml"), "cli: a\ntasks: [file://t.yaml]\n".into());
         scopes.forget();
-        let expected = (SpecFile::CliBenchTasks, "", "t.yaml", Some("cli-bench.yaml"));
+        let expected = (SpecFile::CLI_BENCH_TASKS, "", "t.yaml", Some("cli-bench.yaml"));
         check(&scopes, &root, "t.yaml", Some(expected));
     }
 
@@ -586,7 +587,7 @@ mod tests {
         let path = "w/skills/a/tests/scenarios.yaml";
         write(&root, &[(path, "")]);
         let scopes = Scopes::new(vec![root.join("w")], Arc::default());
-        let expected = |root, place| Some((SpecFile::ClawSpecScenarios, root, place, None));
+        let expected = |root, place| Some((SpecFile::CLAWSPEC_SCENARIOS, root, place, None));
         check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
         write(&root, &[("w/skills/clawspec.yaml", ""), ("clawspec.yaml", "")]);
         check(&scopes, &root, path, expected("w/skills", "a/tests/scenarios.yaml"));
@@ -605,7 +606,7 @@ mod tests {
             let scopes = Scopes::new(vec![root.join(folder)], Arc::default());
             check(&scopes, &root, path, expected("w", "skills/a/tests/scenarios.yaml"));
             let place = "skills/a/tests/handoffs/a-to-b.yaml";
-            check(&scopes, &root, handoff, Some((SpecFile::ClawSpecHandoff, "w", place, None)));
+            check(&scopes, &root, handoff, Some((SpecFile::CLAWSPEC_HANDOFF, "w", place, None)));
         }
         // One that is another target's says nothing, and none makes a workspace smaller.
         for target in ["skills/b", "a", "../a"] {

@@ -15,13 +15,13 @@ use anyhow::{Context, bail};
 use speclens_runner::recording::Machine;
 
 /// Whether a directory, or one that it is in, is trusted.
-pub fn is_trusted(directory: &Path) -> bool {
+pub(crate) fn is_trusted(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
     list().is_ok_and(|trusted| trusted.iter().any(|trusted| directory.starts_with(trusted)))
 }
 
 /// Returns the directories that are trusted, in the order in which they came to be.
-pub fn list() -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn list() -> anyhow::Result<Vec<PathBuf>> {
     let Some(store) = store() else { return Ok(Vec::new()) };
     let text = match fs::read_to_string(&store) {
         Ok(text) => text,
@@ -32,7 +32,7 @@ pub fn list() -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Trusts a directory no longer. Returns which one, by its real path; one that is gone is meant as it is written.
-pub fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn remove(directory: &Path) -> anyhow::Result<PathBuf> {
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,
         Err(_) => std::path::absolute(directory)?,
@@ -60,7 +60,7 @@ fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
 }
 
 /// Trusts a directory and all below it from now on. Says which one, by its real path.
-pub fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
     let named = directory.display();
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,

@@ -27,19 +27,19 @@ use speclens_schema::{
 use crate::{read::read_text, scope::Scope};
 
 /// The name of the file with a workspace's settings.
-pub const SETTINGS_FILE: &str = "speclens.yaml";
+pub(crate) const SETTINGS_FILE: &str = "speclens.yaml";
 
 /// A name that people give that file, and under which it is not read.
 const MISNAMED_FILE: &str = "speclens.yml";
 
 /// Whether a file with this name decides which settings are in force.
-pub fn is_about_settings(name: &str) -> bool {
+pub(crate) fn is_about_settings(name: &str) -> bool {
     [SETTINGS_FILE, MISNAMED_FILE].contains(&name)
 }
 
 /// The settings that are in force for a suite.
 #[derive(Clone, Debug, Default)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// The settings: the defaults without a file, and for each section that is wrong.
     pub settings: Arc<Settings>,
     /// The file they come from.
@@ -50,7 +50,7 @@ pub struct Workspace {
 
 /// A file of settings.
 #[derive(Clone, Debug)]
-pub struct SettingsFile {
+pub(crate) struct SettingsFile {
     /// Where it is.
     pub path: PathBuf,
     /// Its text.
@@ -61,7 +61,7 @@ pub struct SettingsFile {
 
 /// The directories whose settings count for a suite: from its own up to the top of its workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reach {
+pub(crate) struct Reach {
     own: PathBuf,
     top: PathBuf,
 }
@@ -69,7 +69,7 @@ pub struct Reach {
 impl Reach {
     /// Returns the reach for what belongs to a scope. The workspace is its repository; without one, the outermost of the
     /// folders (those that the editor opened, or that the command line is about) and of the suite's root.
-    pub fn of(scope: &Scope, folders: &[PathBuf]) -> Reach {
+    pub(crate) fn of(scope: &Scope, folders: &[PathBuf]) -> Reach {
         let own = scope.settings_directory();
         let repository = own.ancestors().find(|directory| directory.join(".git").exists());
         let folders = folders.iter().chain([&scope.root]).map(PathBuf::as_path);
@@ -80,28 +80,28 @@ impl Reach {
     }
 
     /// Returns the reach for a text that has no place of its own in a folder.
-    pub fn folder(folder: PathBuf) -> Reach {
+    pub(crate) fn folder(folder: PathBuf) -> Reach {
         Reach { top: folder.clone(), own: folder }
     }
 
     /// The topmost directory.
-    pub fn top(&self) -> &Path {
+    pub(crate) fn top(&self) -> &Path {
         &self.top
     }
 
     /// Whether its own directory is in another one, or is that one.
-    pub fn is_in(&self, directory: &Path) -> bool {
+    pub(crate) fn is_in(&self, directory: &Path) -> bool {
         self.own.starts_with(directory)
     }
 }
 
 /// Looks for the settings in force.
-pub fn settings_for(reach: &Reach) -> Workspace {
+pub(crate) fn settings_for(reach: &Reach) -> Workspace {
     settings_over(reach, |_| None)
 }
 
 /// Looks for the settings in force. What `held` returns for a path counts before the file on the disk.
-pub fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
+pub(crate) fn settings_over(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Workspace {
     Workspace { top: reach.top.clone(), ..nearest_settings(reach, held) }
 }
 
@@ -130,7 +130,7 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
 }
 
 /// What is wrong beside a file of settings that is open.
-pub fn problems_beside(path: &Path) -> Option<Problem> {
+pub(crate) fn problems_beside(path: &Path) -> Option<Problem> {
     path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside)
 }
 
@@ -192,9 +192,9 @@ fn without_mistakes(section: &str, value: Value) -> Option<Value> {
 }
 
 /// What is wrong with a file of settings.
-pub fn problems(document: &Document) -> Vec<Problem> {
+pub(crate) fn problems(document: &Document) -> Vec<Problem> {
     let mut problems = faults::problems(document);
-    problems.extend(validate::validate(document, SpecFile::Settings));
+    problems.extend(validate::validate(document, SpecFile::SETTINGS));
     let codes = document.root().and_then(|root| root.get("severity"));
     for entry in codes.into_iter().flat_map(|codes| codes.entries()) {
         let word = entry.key.key_text();
@@ -292,14 +292,14 @@ fn inputs_outside(document: &Document) -> Vec<Problem> {
 
 impl Workspace {
     /// The files of the suite at a place below a directory, in this workspace.
-    pub fn files(&self, directory: &Path, place: &str) -> DiskFiles {
+    pub(crate) fn files(&self, directory: &Path, place: &str) -> DiskFiles {
         let files = DiskFiles::new(directory, place).in_workspace(&self.top);
         files.declare(self.declared());
         files
     }
 
     /// The files that the settings declare as inputs.
-    pub fn declared(&self) -> Option<Declared> {
+    pub(crate) fn declared(&self) -> Option<Declared> {
         let directory = self.settings.directory.as_deref()?;
         let mut entries = self.settings.inputs.clone();
         // It decides what a run does, as a file that is declared.
@@ -308,17 +308,17 @@ impl Workspace {
     }
 
     /// The file of settings, if something in it is wrong: then nothing runs.
-    pub fn wrong(&self) -> Option<&Arc<SettingsFile>> {
+    pub(crate) fn wrong(&self) -> Option<&Arc<SettingsFile>> {
         self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))
     }
 
     /// What must be masked: variables whose names look secret, and what the settings name, keys of providers included.
-    pub fn secrets(&self) -> Secrets {
+    pub(crate) fn secrets(&self) -> Secrets {
         self.secrets_with(Redactions::default())
     }
 
     /// What must be masked in whatever belongs to a suite, which may name more.
-    pub fn secrets_of(&self, suite: &Suite) -> Secrets {
+    pub(crate) fn secrets_of(&self, suite: &Suite) -> Secrets {
         self.secrets_with(suite.redactions())
     }
 

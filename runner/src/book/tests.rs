@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use speclens_schema::{
-    dialect::{Dialect, Gates},
+    dialect::Dialect,
     document::Pointer,
     evidence::{Capture, Evidence, Ran},
     mask::Secrets,
@@ -68,15 +68,7 @@ fn suite(command: &str, claims: &[fn(&Evidence) -> Outcome]) -> Suite {
         claims: claims.iter().map(claim).collect(),
         intact: true,
     };
-    Suite {
-        dialect: Dialect::KindLm,
-        name: None,
-        cases: vec![Arc::new(case)],
-        gates: Gates::default(),
-        concurrency: 1,
-        inputs: BTreeMap::new(),
-        scaffolds: BTreeMap::new(),
-    }
+    Suite { cases: vec![Arc::new(case)], ..Suite::empty(Dialect::KINDLM) }
 }
 
 fn asked(suite: &Suite) -> Asked<'_> {

@@ -456,7 +456,7 @@ mod keeper;
 mod lookup;
 
 #[cfg(unix)]
-pub mod suspension;
+pub(crate) mod suspension;
 
 #[cfg(not(unix))]
 pub mod suspension {

@@ -27,7 +27,7 @@ const SHOWN: usize = 300;
 
 /// A script that plays a model.
 #[derive(Debug)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     /// The path as people know it.
     name: String,
     lines: Lines,
@@ -44,7 +44,7 @@ struct Played<'a> {
 
 impl Scripted {
     /// Reads a script. `name` is the path as people know it.
-    pub fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
+    pub(crate) fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
         let wrong = |reason: String| error(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BYTES {
@@ -57,7 +57,7 @@ impl Scripted {
 
     /// Opens the script of a model by its id, such as `scripted/careful`, in the directory of the suite's main file;
     /// `None` for an id of something else.
-    pub fn of_id(id: &str, directory: &Path) -> Option<Result<Scripted, RunError>> {
+    pub(crate) fn of_id(id: &str, directory: &Path) -> Option<Result<Scripted, RunError>> {
         let (path, name): (PathBuf, String) = match (script::file_of(id), id.strip_prefix("scripted:")) {
             (Some(name), _) => (directory.join(&name), name),
             // What is named on the command line begins in the directory of the command line.

@@ -60,7 +60,7 @@ fn files(directory: &TempDir) -> Vec<String> {
 
 fn text(recordings: &Recordings, found: &Found) -> Option<String> {
     let (Found::Fresh(file) | Found::Stale(file)) = found else { return None };
-    let recording = recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).ok()?;
+    let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).ok()?;
     assert!(recording.evidence.output.is_some(), "the protocol is read again");
     Some(recording.evidence.stdout()?.text.clone())
 }
@@ -209,7 +209,7 @@ fn what_cannot_be_read_is_not_used_and_says_why() {
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
     let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
-    let read = || recordings.read(&file.path, Dialect::KindLm, &Secrets::none());
+    let read = || recordings.read(&file.path, Dialect::KINDLM, &Secrets::none());
     let good = fs::read_to_string(&file.path).unwrap();
     assert!(read().is_ok());
     for (bad, reason) in [
@@ -239,7 +239,7 @@ fn an_output_that_is_too_long_is_cut_in_its_recording() {
     write(&recordings, KEY, &label("a", 0), &"\u{1}ä".repeat(LIMIT as usize));
     let Found::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
     assert!(fs::metadata(&file.path).unwrap().len() <= LIMIT);
-    let recording = recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).unwrap();
+    let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap();
     assert!(recording.evidence.stdout().unwrap().cut);
     assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
 }
@@ -336,7 +336,7 @@ mod on_unix {
         let moved = directory.path().join("elsewhere.json");
         fs::rename(&file.path, &moved).unwrap();
         symlink(&moved, &file.path).unwrap();
-        assert_eq!(recordings.read(&file.path, Dialect::KindLm, &Secrets::none()).unwrap_err(), Unusable::Missing);
+        assert_eq!(recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap_err(), Unusable::Missing);
     }
 }
 

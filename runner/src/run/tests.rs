@@ -101,13 +101,10 @@ async fn run_with(directory: &Path, cases: Vec<Case>, options: Options, cancel: 
 
 fn job(directory: &Path, cases: Vec<Case>) -> Job {
     let suite = Suite {
-        dialect: Dialect::KindLm,
-        name: None,
         cases: cases.into_iter().map(Arc::new).collect(),
         gates: Gates::of(kindlm::Gates::default()),
         concurrency: 4,
-        inputs: BTreeMap::new(),
-        scaffolds: BTreeMap::new(),
+        ..Suite::empty(Dialect::KINDLM)
     };
     Job {
         suite: Arc::new(suite),

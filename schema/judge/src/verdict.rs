@@ -202,6 +202,12 @@ impl Status {
 }
 
 impl Verdict {
+    /// Returns the answer of a claim as a whole, under the tool's own name for this kind of result.
+    pub fn of(kind: &'static str, outcome: Outcome) -> Verdict {
+        let label = String::new();
+        Verdict { at: Pointer::root(), kind, label, code: None, score: None, outcome, related: Vec::new() }
+    }
+
     /// Every text of it.
     pub fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.label];

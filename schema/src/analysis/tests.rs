@@ -16,7 +16,7 @@ const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: 
 const ALL: &str = "wrong-type, unknown-key, invalid-value, missing-field, duplicate-key, unknown-alias";
 
 fn analyzer() -> Analyzer {
-    Analyzer::new(SpecFile::KindLm)
+    Analyzer::new(SpecFile::KINDLM)
 }
 
 fn files() -> MemoryFiles {
@@ -128,7 +128,7 @@ fn settings_and_comments_decide_what_is_reported() {
 fn items_that_come_to_stand_in_another_list_are_looked_at_again() {
     let text = "kindlm: 1\nmodels:\n  - {id: a}\ntests:\n  - name: one\n    command: x\n  - name: two\n";
     let mut document = Document::read(text, ScalarRules::Yaml12);
-    let (analyzer, settings) = (Analyzer::new(SpecFile::KindLm), Settings::default());
+    let (analyzer, settings) = (Analyzer::new(SpecFile::KINDLM), Settings::default());
     let problems = |document: &Document| analyzer.problems(document, &files(), &settings);
     let before = problems(&document);
     let colon = text.find("tests:").unwrap() + 5;

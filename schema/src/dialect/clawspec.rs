@@ -15,12 +15,13 @@ pub mod coverage;
 pub mod drift;
 pub(crate) mod facts;
 pub mod gateway_log;
-pub mod handoff;
+pub(crate) mod handoff;
 pub(crate) mod ignored_defaults;
 pub(crate) mod joined_type;
-pub mod ledger;
-pub mod ledger_contracts;
-pub mod lint;
+pub(crate) mod kinds;
+pub(crate) mod ledger;
+pub(crate) mod ledger_contracts;
+pub(crate) mod lint;
 pub(crate) mod log_pattern;
 pub mod lower;
 pub mod measures;
@@ -32,9 +33,10 @@ pub(crate) mod routing;
 pub(crate) mod scale;
 pub mod scenarios;
 pub(crate) mod siblings;
+mod signs;
 pub(crate) mod stage_contracts;
 pub mod stages;
-pub mod structure;
+pub(crate) mod structure;
 pub(crate) mod target;
 pub mod template;
 pub mod trigger;
@@ -46,7 +48,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::format::{Facts, Format, Lower, known};
+use super::format::{Facts, Format, InForce, Lower, Traced, Unit, known};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -79,6 +81,33 @@ impl Format for ClawSpec {
         ScalarRules::Yaml11
     }
 
+    fn unit(&self) -> Unit {
+        Unit::Workspace
+    }
+
+    fn traced(&self) -> Traced {
+        Traced::AboutTraces
+    }
+
+    fn without_action(&self) -> &'static str {
+        "running a scenario without `when.invoke`"
+    }
+
+    fn in_force(&self, file: SpecFile, _: &Document, _: &Pointer, key: &str, files: &dyn Files) -> Option<InForce> {
+        match key {
+            _ if !file.has_cases() => None,
+            "log_path" => {
+                let source = match files.kind(config::Config::FILE) {
+                    Some(_) => format!("`{}`", config::Config::FILE),
+                    None => "the default settings".to_owned(),
+                };
+                Some(InForce { value: lower::settings(files).log_path(), source: Some(source) })
+            }
+            "run_id" => Some(InForce { value: "{{run_id}}".to_owned(), source: None }),
+            _ => None,
+        }
+    }
+
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {
         ActionKind::Trigger
     }
@@ -99,8 +128,10 @@ impl Format for ClawSpec {
     }
 
     fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
-        let has_relations =
-            matches!((file, list), (SpecFile::ClawSpecScenarios, "scenarios") | (SpecFile::ClawSpecPipeline, "stages"));
+        let has_relations = matches!(
+            (kinds::ContractFile::of(file), list),
+            (kinds::ContractFile::Scenarios, "scenarios") | (kinds::ContractFile::Pipeline, "stages")
+        );
         has_relations.then(|| -> Facts { Arc::new(facts::of(item)) })
     }
 

@@ -7,19 +7,20 @@ pub mod assertions;
 pub(crate) mod command_patterns;
 pub mod config;
 pub(crate) mod facts;
-pub mod gates;
+pub(crate) mod gates;
+mod kinds;
 pub(crate) mod limits;
-pub mod lint;
-pub mod lower;
+pub(crate) mod lint;
+pub(crate) mod lower;
 pub(crate) mod named_tasks;
 pub mod task_files;
 pub mod tasks;
 pub mod template;
-pub mod thresholds;
+pub(crate) mod thresholds;
 
 use std::sync::Arc;
 
-use super::format::{Facts, Format, Lower, known};
+use super::format::{Facts, Format, InForce, Lower, Unit, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -50,6 +51,38 @@ impl Format for CliBench {
 
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml12Merging
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Suite
+    }
+
+    fn without_action(&self) -> &'static str {
+        "running a task without an intent"
+    }
+
+    fn in_force(
+        &self,
+        file: SpecFile,
+        document: &Document,
+        at: &Pointer,
+        key: &str,
+        files: &dyn Files,
+    ) -> Option<InForce> {
+        // Keys of a task that count for all tasks when they are beside `tasks`.
+        const SHARED: [&str; 2] = ["repeat", "scaffold"];
+        if !SHARED.contains(&key) || !at.steps().any(|step| step.index().is_some()) {
+            return None;
+        }
+        if file == SpecFile::CLI_BENCH {
+            let value = document.root()?.get(key)?.text()?.to_owned();
+            return Some(InForce { value, source: Some("this file".to_owned()) });
+        }
+        let main = files.main()?;
+        let text = String::from_utf8(files.read(main).ok()?.to_vec()).ok()?;
+        let suite = Document::read(&text, self.scalar_rules());
+        let value = suite.root()?.get(key)?.text()?.to_owned();
+        Some(InForce { value, source: Some(format!("`{main}`")) })
     }
 
     fn act_of(&self, _: NodeRef<'_>) -> ActionKind {

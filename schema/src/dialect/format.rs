@@ -16,13 +16,44 @@ use crate::{
 };
 
 /// What an item says that matters to others. Only its own format looks into it.
-pub(crate) type Facts = Arc<dyn Any + Send + Sync>;
+pub type Facts = Arc<dyn Any + Send + Sync>;
+
+/// What files must be together for names in them to be the same thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Each file is alone.
+    File,
+    /// The files of a suite.
+    Suite,
+    /// The files of a workspace, whose settings are in the directory of a file or above it.
+    Workspace,
+}
+
+/// Which assertions a trace can decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traced {
+    /// None.
+    None,
+    /// Those that are about traces.
+    AboutTraces,
+    /// All: the trace takes the place of what a case does.
+    All,
+}
+
+/// What counts where a key is not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The value.
+    pub value: String,
+    /// Where it is from, as the end of a sentence such as "Defaults to `5` from this file".
+    pub source: Option<String>,
+}
 
 /// A format of test specs.
 ///
 /// What [`Format::report`] and [`Format::facts`] answer depends on the node and on files only, so the answer can be kept;
 /// [`Format::report_relations`] is asked anew after every edit.
-pub(crate) trait Format: Sync {
+pub trait Format: Sync {
     /// The format's name as reports write it.
     fn name(&self) -> &'static str;
 
@@ -37,6 +68,36 @@ pub(crate) trait Format: Sync {
 
     /// Whether what a test leaves running in the background serves the tests that follow.
     fn keeps_background(&self) -> bool {
+        false
+    }
+
+    /// What files must be together for names in them to be the same thing.
+    fn unit(&self) -> Unit {
+        Unit::File
+    }
+
+    /// Which assertions a trace can decide.
+    fn traced(&self) -> Traced {
+        Traced::None
+    }
+
+    /// What a case lacks that does nothing, as part of a sentence: "running a test without a command".
+    fn without_action(&self) -> &'static str;
+
+    /// What counts where a key of the mapping at a place is not set, if it is not the default that the schema names.
+    fn in_force(
+        &self,
+        _file: SpecFile,
+        _document: &Document,
+        _at: &Pointer,
+        _key: &str,
+        _files: &dyn Files,
+    ) -> Option<InForce> {
+        None
+    }
+
+    /// Whether the author switched a case off.
+    fn is_skipped(&self, _case: NodeRef<'_>) -> bool {
         false
     }
 
@@ -58,7 +119,9 @@ pub(crate) trait Format: Sync {
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
     /// What an item of a top-level list says that matters to others.
-    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts>;
+    fn facts(&self, _file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<Facts> {
+        None
+    }
 
     /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
     /// absolute.
@@ -90,7 +153,7 @@ pub(crate) trait Format: Sync {
 
 /// What a case needs to know of the rest of its file, and how cases are made with it. Its debug text tells whether cases that
 /// were made with another one are still the same.
-pub(crate) trait Lower: Debug + Sync {
+pub trait Lower: Debug + Sync {
     /// Everything of a suite but the cases of its list.
     fn suite(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Suite;
 

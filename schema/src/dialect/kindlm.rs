@@ -2,22 +2,23 @@
 //!
 //! What a file may say is in [`config`], from the whole down to its parts; [`expect`] holds the claims.
 
-pub mod claims;
-pub mod compliance;
+pub(crate) mod claims;
+pub(crate) mod compliance;
 pub mod config;
-pub mod expect;
+pub(crate) mod expect;
 pub(crate) mod expects;
 pub(crate) mod facts;
 mod gates;
+mod kinds;
 pub(crate) mod lint;
 pub mod lower;
 pub(crate) mod patterns;
-pub mod protocol;
+pub(crate) mod protocol;
 pub mod providers;
 pub(crate) mod schema_files;
 pub(crate) mod shell;
 pub mod template;
-pub mod test;
+pub(crate) mod test;
 pub(crate) mod tools;
 pub mod trace;
 mod traced;
@@ -25,9 +26,9 @@ pub(crate) mod variables;
 
 use std::sync::Arc;
 
-use super::format::{Facts, Format, Lower, known};
+use super::format::{Facts, Format, InForce, Lower, Traced, known};
 use crate::{
-    document::{Document, NodeRef, Pointer, ScalarRules},
+    document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
     files::Files,
     finding::Report,
@@ -64,6 +65,27 @@ impl Format for KindLm {
 
     fn keeps_background(&self) -> bool {
         true
+    }
+
+    fn traced(&self) -> Traced {
+        Traced::All
+    }
+
+    fn without_action(&self) -> &'static str {
+        "running a test without a command"
+    }
+
+    fn in_force(&self, _: SpecFile, document: &Document, at: &Pointer, key: &str, _: &dyn Files) -> Option<InForce> {
+        const DEFAULTS: &str = "defaults";
+        if at.steps().next().is_some_and(|step| step == DEFAULTS) {
+            return None;
+        }
+        let value = document.root()?.get(DEFAULTS)?.get(key)?.text()?.to_owned();
+        Some(InForce { value, source: Some(format!("`{DEFAULTS}` in this file")) })
+    }
+
+    fn is_skipped(&self, case: NodeRef<'_>) -> bool {
+        case.get("skip").and_then(NodeRef::scalar) == Some(Scalar::Bool(true))
     }
 
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind {

@@ -46,7 +46,7 @@ pub struct RunLines {
 
 /// Reads a scripted gateway. The error names the line of the first problem, and is made to follow the name of the file.
 pub fn read(text: &str) -> Result<Lines, String> {
-    let file = SpecFile::Gateway;
+    let file = SpecFile::GATEWAY;
     let document = Document::read(text, file.scalar_rules());
     let number = |offset: usize| crate::document::Lines::new(document.text(), Encoding::Utf8).place(offset).line + 1;
     let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());

@@ -7,7 +7,7 @@ use crate::{
     template::{Filling, Variable, trimmed_placeholders},
 };
 
-const FILES: &[SpecFile] = &[SpecFile::Gateway];
+const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
 
 /// Every variable.
 const VARIABLES: &[Variable] = &[

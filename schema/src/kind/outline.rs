@@ -3,28 +3,28 @@
 
 /// The keys of the first two levels.
 #[derive(Debug, Default)]
-pub(super) struct Outline<'t> {
+pub(crate) struct Outline<'t> {
     /// The keys of the root.
-    pub(super) keys: Vec<Entry<'t>>,
+    pub(crate) keys: Vec<Entry<'t>>,
     /// Keys one level below.
-    pub(super) below: Vec<Below<'t>>,
+    pub(crate) below: Vec<Below<'t>>,
     /// The keys of each item, where the root is a list. Only of the first ones.
-    pub(super) items: Vec<Vec<&'t str>>,
+    pub(crate) items: Vec<Vec<&'t str>>,
     /// Whether there is anything besides.
-    pub(super) other: bool,
+    pub(crate) other: bool,
 }
 
 /// A key, and what follows it on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry<'t> {
-    pub(super) key: &'t str,
+pub(crate) struct Entry<'t> {
+    pub(crate) key: &'t str,
     /// The value beside the key; empty where there is none, or only a comment.
-    pub(super) value: &'t str,
+    pub(crate) value: &'t str,
 }
 
 /// A key one level below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Below<'t> {
+pub(crate) struct Below<'t> {
     /// The place of the key above it.
     parent: usize,
     /// Whether it is in an item of a list, and not in a mapping.
@@ -34,7 +34,7 @@ pub(super) struct Below<'t> {
 
 impl Entry<'_> {
     /// The value without quotes and without a comment behind it.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         let value = self.value.split(" #").next().unwrap_or_default().trim();
         value.trim_matches(['"', '\''])
     }
@@ -52,7 +52,7 @@ enum Inner {
 }
 
 impl<'t> Outline<'t> {
-    pub(super) fn of(text: &'t str) -> Outline<'t> {
+    pub(crate) fn of(text: &'t str) -> Outline<'t> {
         /// The items, and the keys, that are looked at. The kind of a suite shows early.
         const LIMIT: usize = 256;
         let mut outline = Outline::default();
@@ -203,21 +203,21 @@ impl<'t> Outline<'t> {
     }
 
     /// The entry of the root with this key.
-    pub(super) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         self.keys.iter().find(|entry| entry.key == key)
     }
 
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.entry(key).is_some()
     }
 
     /// The entries of the mapping at a key of the root.
-    pub(super) fn members(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
+    pub(crate) fn members(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
         self.of_parent(key, false)
     }
 
     /// The entries of the items of the list at a key of the root.
-    pub(super) fn of_items(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
+    pub(crate) fn of_items(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
         self.of_parent(key, true)
     }
 

@@ -10,17 +10,17 @@ fn check(path: &str, text: &str, expected: Option<SpecFile>) {
 
 #[test]
 fn names_that_only_we_have_need_no_content() {
-    check("a/kindlm.yaml", "", Some(SpecFile::KindLm));
-    check("kindlm.yml", "x: 1\n", Some(SpecFile::KindLm));
-    check("a/cli-bench.yaml", "", Some(SpecFile::CliBench));
-    check("speclens.yaml", "", Some(SpecFile::Settings));
-    check("w/clawspec.yaml", "", Some(SpecFile::ClawSpec));
+    check("a/kindlm.yaml", "", Some(SpecFile::KINDLM));
+    check("kindlm.yml", "x: 1\n", Some(SpecFile::KINDLM));
+    check("a/cli-bench.yaml", "", Some(SpecFile::CLI_BENCH));
+    check("speclens.yaml", "", Some(SpecFile::SETTINGS));
+    check("w/clawspec.yaml", "", Some(SpecFile::CLAWSPEC));
     check("my-kindlm.yaml", "", None);
 }
 
 #[test]
 fn scripted_models_need_their_name_and_turns_or_answers() {
-    let script = Some(SpecFile::Script);
+    let script = Some(SpecFile::SCRIPT);
     for text in
         ["", "# a\n", "default:\n", "default:\n- say: a\n", "tasks:\n  a:\n  - run: b\n", "answers:\n  - asked: a\n"]
     {
@@ -34,12 +34,12 @@ fn scripted_models_need_their_name_and_turns_or_answers() {
     check("build.script.yaml", "default:\n  - stage: a\n", None);
     check(".script.yaml", "default: []\n", None);
     let typing = detect("careful.script.yaml", "def\n", &Around::NOTHING).map(|found| (found.file, found.is_guess));
-    assert_eq!(typing, Some((SpecFile::Script, true)));
+    assert_eq!(typing, Some((SpecFile::SCRIPT, true)));
 }
 
 #[test]
 fn scripted_gateways_need_their_name_and_runs_or_scores() {
-    let gateway = Some(SpecFile::Gateway);
+    let gateway = Some(SpecFile::GATEWAY);
     for text in ["", "# a\n", "runs:\n", "runs:\n- when: {skill: /a}\n", "scores:\n  - score: 4\n", "runs: []\n"] {
         check("suite/demo.gateway.yaml", text, gateway);
         check("suite/demo.gateway.yaml", &text.replace('\n', "\r\n"), gateway);
@@ -62,7 +62,7 @@ fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(Spec
 #[test]
 fn names_that_others_have_need_a_second_sign() {
     let path = "a/tests/scenarios.yaml";
-    let ours = Some((SpecFile::ClawSpecScenarios, false));
+    let ours = Some((SpecFile::CLAWSPEC_SCENARIOS, false));
     for text in ["", "# a comment\n\n", "version: \"1.0\"\n", "version: \"1.0\"\ntar", "scenarios:\n", "hello world\n"]
     {
         check_in(Workspace::Unknown, path, text, None);
@@ -76,13 +76,13 @@ fn names_that_others_have_need_a_second_sign() {
     // The content alone, and with the name.
     let text = "target: {type: skill, path: a}\nscenarios: []\n";
     check_in(Workspace::Unknown, path, text, ours);
-    check_in(Workspace::Unknown, "x.yaml", text, Some((SpecFile::ClawSpecScenarios, true)));
+    check_in(Workspace::Unknown, "x.yaml", text, Some((SpecFile::CLAWSPEC_SCENARIOS, true)));
     check_in(Workspace::Settings, "x.yaml", text, ours);
     check_in(Workspace::Unknown, path, "scenarios:\n- name: a\n  when: {invoke: b}\n  then:\n  - type: c\n", ours);
     // The directories where ClawSpec looks.
     let guess = |file| Some((file, true));
-    check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", "", guess(SpecFile::ClawSpecScenarios));
-    check_in(Workspace::Unknown, "agents/a/tests/handoffs/a-to-b.yaml", "", guess(SpecFile::ClawSpecHandoff));
+    check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", "", guess(SpecFile::CLAWSPEC_SCENARIOS));
+    check_in(Workspace::Unknown, "agents/a/tests/handoffs/a-to-b.yaml", "", guess(SpecFile::CLAWSPEC_HANDOFF));
     let far = "name: a\nversion: \"1.0.0\"\nskill_path: s\nscenarios:\n  - id: x\n    then:\n      - a sentence\n";
     check_in(Workspace::Unknown, "skills/a/tests/scenarios.yaml", far, ours);
     check_in(Workspace::Unknown, "e2e/tests/scenarios.yaml", far, None);
@@ -93,17 +93,17 @@ fn names_that_others_have_need_a_second_sign() {
         Workspace::Target,
         "s/tests/pipeline.yaml",
         "pipeline:\n  name: x\n",
-        Some((SpecFile::ClawSpecPipeline, false)),
+        Some((SpecFile::CLAWSPEC_PIPELINE, false)),
     );
-    let ledger = Some((SpecFile::ClawSpecLedger, false));
+    let ledger = Some((SpecFile::CLAWSPEC_LEDGER, false));
     check_in(Workspace::Unknown, "docs/testing/coverage-ledger.yaml", "waves:\n  one: {}\n", ledger);
     check_in(Workspace::Settings, "s/tests/baselines.yaml", "metadata: {}\nreports: []\n", None);
-    let baselines = Some((SpecFile::ClawSpecBaselines, false));
+    let baselines = Some((SpecFile::CLAWSPEC_BASELINES, false));
     check_in(Workspace::Unknown, "s/tests/baselines.yaml", "version: \"1.0\"\nbaselines: {}\n", baselines);
     check("scenarios.yaml", "", None);
     // What a contract holds says which one it is.
     let handoff = "version: \"1.0\"\nhandoff:\n  from: a\n  to: b\n";
-    check("s/tests/pipeline.yaml", handoff, Some(SpecFile::ClawSpecHandoff));
+    check("s/tests/pipeline.yaml", handoff, Some(SpecFile::CLAWSPEC_HANDOFF));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn person_who_names_a_file_makes_its_content_sure_and_no_other_file_ours() {
         assert_eq!(file("tests/scenarios.yaml", text), None);
     }
     let text = "target: {type: skill, path: a}\nscenarios: []\n";
-    assert_eq!(file("x.yaml", text), Some((SpecFile::ClawSpecScenarios, false)));
+    assert_eq!(file("x.yaml", text), Some((SpecFile::CLAWSPEC_SCENARIOS, false)));
 }
 
 #[test]
@@ -200,22 +200,22 @@ fn files_of_other_tools_are_not_ours_under_any_name() {
 
 #[test]
 fn what_is_in_a_file_says_what_it_is() {
-    check("x.yaml", "kindlm: 1\n", Some(SpecFile::KindLm));
+    check("x.yaml", "kindlm: 1\n", Some(SpecFile::KINDLM));
     check("x.yaml", "kindlm: 1\nnode: 22\n", None);
     check("x.yaml", "cli: git\ntasks:\n  build:\n    cmds: [make]\n", None);
-    check("x.yaml", "---\n# c\ncli: git\ntasks:\n  - id: a\n", Some(SpecFile::CliBench));
+    check("x.yaml", "---\n# c\ncli: git\ntasks:\n  - id: a\n", Some(SpecFile::CLI_BENCH));
     check("x.yaml", "cli: git\n", None);
-    check("x.yaml", "- id: a\n  intent: b\n  assert:\n    - ran: x\n", Some(SpecFile::CliBenchTasks));
-    check("x.yaml", "-   id: a\n    'intent': b\n    assert: []\n", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", "- id: a\n  intent: b\n  assert:\n    - ran: x\n", Some(SpecFile::CLI_BENCH_TASKS));
+    check("x.yaml", "-   id: a\n    'intent': b\n    assert: []\n", Some(SpecFile::CLI_BENCH_TASKS));
     check("x.yaml", "- id: a\n  meta:\n    intent: b\n    assert: c\n", None);
     let scenarios = "version: \"1.0\"\ntarget:\n  type: skill\n  path: a\nscenarios:\n  - name: \"x\n";
-    check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", scenarios, Some(SpecFile::CLAWSPEC_SCENARIOS));
     check("x.yaml", "target:\n  type: web\nscenarios: []\n", None);
     let braces = "target: {type: skill, also: [a, trigger: b], path: c}\nscenarios: []\n";
-    check("x.yaml", braces, Some(SpecFile::ClawSpecScenarios));
+    check("x.yaml", braces, Some(SpecFile::CLAWSPEC_SCENARIOS));
     check("x.yaml", "target: {type: web, also: {path: c}}\nscenarios: []\n", None);
-    check("x.yaml", "- {id: a, intent: b, assert: [{ran: c}]}\n", Some(SpecFile::CliBenchTasks));
-    check("x.yaml", "pipeline:\n  name: a\n  skill_path: b\nstages:\n  - name: c\n", Some(SpecFile::ClawSpecPipeline));
+    check("x.yaml", "- {id: a, intent: b, assert: [{ran: c}]}\n", Some(SpecFile::CLI_BENCH_TASKS));
+    check("x.yaml", "pipeline:\n  name: a\n  skill_path: b\nstages:\n  - name: c\n", Some(SpecFile::CLAWSPEC_PIPELINE));
     for other in [
         "on: push\njobs:\n  a:\n    steps: []\n",
         "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
@@ -232,42 +232,46 @@ fn what_is_in_a_file_says_what_it_is() {
 fn a_file_in_brackets_is_read_as_well() {
     let json = "{\n  \"version\": \"1.0\",\n  \"target\": {\n    \"type\": \"skill\",\n    \"path\": \"a\"\n  },\n  \
                 \"scenarios\": [{\"name\": \"x\", \"when\": {\"invoke\": \"a: {b\"}}]\n}\n";
-    check("x.yaml", json, Some(SpecFile::ClawSpecScenarios));
-    check("x.yaml", &json.replace('\n', ""), Some(SpecFile::ClawSpecScenarios));
-    check("x.yaml", "# a\n{kindlm: 1}", Some(SpecFile::KindLm));
-    check("x.yaml", "{cli: git, tasks: [{id: a}]}", Some(SpecFile::CliBench));
-    check("x.yaml", "[{id: a, 'intent': \"b\", assert: []}]", Some(SpecFile::CliBenchTasks));
+    check("x.yaml", json, Some(SpecFile::CLAWSPEC_SCENARIOS));
+    check("x.yaml", &json.replace('\n', ""), Some(SpecFile::CLAWSPEC_SCENARIOS));
+    check("x.yaml", "# a\n{kindlm: 1}", Some(SpecFile::KINDLM));
+    check("x.yaml", "{cli: git, tasks: [{id: a}]}", Some(SpecFile::CLI_BENCH));
+    check("x.yaml", "[{id: a, 'intent': \"b\", assert: []}]", Some(SpecFile::CLI_BENCH_TASKS));
     check("x.yaml", "{a: {kindlm: 1}, b: [scenarios, target: {path: c}]}", None);
     check("x.yaml", "{{a}}: b\n", None);
-    check("skills/a/tests/scenarios.yaml", "{\"scenarios\": [", Some(SpecFile::ClawSpecScenarios));
+    check("skills/a/tests/scenarios.yaml", "{\"scenarios\": [", Some(SpecFile::CLAWSPEC_SCENARIOS));
 }
 
 #[test]
 fn scenarios_beside_the_tests_of_a_skill() {
     let text = "scenarios:\n  - name: a\n";
-    check("skills/a/tests/parallel-scenarios.yaml", text, Some(SpecFile::ClawSpecScenarios));
-    check("skills/a/tests/scenarios.yml", text, Some(SpecFile::ClawSpecScenarios));
+    check("skills/a/tests/parallel-scenarios.yaml", text, Some(SpecFile::CLAWSPEC_SCENARIOS));
+    check("skills/a/tests/scenarios.yml", text, Some(SpecFile::CLAWSPEC_SCENARIOS));
     check("skills/a/parallel-scenarios.yaml", text, None);
     check("skills/a/tests/parallel-scenarios.yaml", "cases: []\n", None);
 }
 
 #[test]
 fn the_author_has_the_first_word() {
-    check("x.yaml", "# speclens: dialect=clawspec-handoff\na: 1\n", Some(SpecFile::ClawSpecHandoff));
-    check("kindlm.yaml", "\u{feff}---\n#speclens: dialect=cli-bench-tasks\n", Some(SpecFile::CliBenchTasks));
-    check("x.yaml", "# speclens: dialect=nothing\nkindlm: 1\n", Some(SpecFile::KindLm));
+    check("x.yaml", "# speclens: dialect=clawspec-handoff\na: 1\n", Some(SpecFile::CLAWSPEC_HANDOFF));
+    check("kindlm.yaml", "\u{feff}---\n#speclens: dialect=cli-bench-tasks\n", Some(SpecFile::CLI_BENCH_TASKS));
+    check("x.yaml", "# speclens: dialect=nothing\nkindlm: 1\n", Some(SpecFile::KINDLM));
     check("x.yaml", "a: 1\n# speclens: dialect=kindlm\n", None);
     let nothing = Said { word: "nothing".to_owned(), kind: None, meant: None };
     assert_eq!(said("# speclens: dialect=nothing\n"), Some(nothing));
     // The name of a dialect, where the content says which of its files it is.
     let tasks = "# speclens: dialect=cli-bench\n- id: a\n  intent: b\n  assert: []\n";
-    check("x.yaml", tasks, Some(SpecFile::CliBenchTasks));
+    check("x.yaml", tasks, Some(SpecFile::CLI_BENCH_TASKS));
     let scenarios = "# speclens: dialect=clawspec\ntarget:\n  path: a\nscenarios: []\n";
-    check("x.yaml", scenarios, Some(SpecFile::ClawSpecScenarios));
-    check("x.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpec));
-    check("x.yaml", "# speclens: dialect=clawspec\nversion: '1.0'\nscenarios: []\n", Some(SpecFile::ClawSpecScenarios));
-    check("s/tests/pipeline.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::ClawSpecPipeline));
-    check("x.yaml", "# speclens: dialect=clawspec\nwaves: {}\n", Some(SpecFile::ClawSpecLedger));
+    check("x.yaml", scenarios, Some(SpecFile::CLAWSPEC_SCENARIOS));
+    check("x.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::CLAWSPEC));
+    check(
+        "x.yaml",
+        "# speclens: dialect=clawspec\nversion: '1.0'\nscenarios: []\n",
+        Some(SpecFile::CLAWSPEC_SCENARIOS),
+    );
+    check("s/tests/pipeline.yaml", "# speclens: dialect=clawspec\n", Some(SpecFile::CLAWSPEC_PIPELINE));
+    check("x.yaml", "# speclens: dialect=clawspec\nwaves: {}\n", Some(SpecFile::CLAWSPEC_LEDGER));
     // A slip of the pen is no reason to look at nothing.
     for slip in [
         "speclens: dialect=clawspec-handof",
@@ -275,9 +279,9 @@ fn the_author_has_the_first_word() {
         "speclens dialect=clawspec-handoff",
         "speclens: kind: clawspec-handoff",
     ] {
-        check("x.yaml", &format!("# {slip}\na: 1\n"), Some(SpecFile::ClawSpecHandoff));
+        check("x.yaml", &format!("# {slip}\na: 1\n"), Some(SpecFile::CLAWSPEC_HANDOFF));
         let both = format!("# {slip}\n# speclens: dialect=kindlm\na: 1\n");
-        check("x.yaml", &both, Some(SpecFile::KindLm));
+        check("x.yaml", &both, Some(SpecFile::KINDLM));
     }
 }
 
@@ -285,6 +289,6 @@ fn the_author_has_the_first_word() {
 fn a_file_that_a_suite_names_holds_tasks() {
     let named = Around { is_named_by_suite: true, ..Around::NOTHING };
     let file = |path| detect(path, "", &named).map(|found| (found.file, found.is_guess));
-    assert_eq!(file("tasks/a.yaml"), Some((SpecFile::CliBenchTasks, false)));
-    assert_eq!(file("cli-bench.yaml"), Some((SpecFile::CliBench, false)));
+    assert_eq!(file("tasks/a.yaml"), Some((SpecFile::CLI_BENCH_TASKS, false)));
+    assert_eq!(file("cli-bench.yaml"), Some((SpecFile::CLI_BENCH, false)));
 }

@@ -46,7 +46,7 @@ impl Rule for SharedWorkdir {
         let help = "set `concurrency: 1`";
         let edits = match Spot::root(site.root).get(CONCURRENCY) {
             Some(spot) => spot.replaced("1"),
-            None => line_in_order(site.root, &Shape::of(SpecFile::CliBench), CONCURRENCY, "concurrency: 1"),
+            None => line_in_order(site.root, &Shape::of(SpecFile::CLI_BENCH), CONCURRENCY, "concurrency: 1"),
         };
         Words::new("all tasks share this directory")
             .note(format!("cli-bench runs up to {count} of them at once; speclens runs them one after the other"))

@@ -470,7 +470,7 @@ pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&
 /// Whether a key that is here instead of there is a claim that vanishes: beside `expect`, or above the tests.
 fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
     let in_expect = way.to.0.contains(&EXPECT) && !way.here.0.contains(&EXPECT);
-    file == SpecFile::KindLm && way.here.contains(&way.to) && (in_expect || key == EXPECT)
+    file == SpecFile::KINDLM && way.here.contains(&way.to) && (in_expect || key == EXPECT)
 }
 
 /// Whether a key of another place is meant: a likeness that far away must be a close one.

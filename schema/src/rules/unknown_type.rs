@@ -224,7 +224,7 @@ fn has_nothing_else(assertion: &Spot<'_>, real: &str) -> bool {
     let known = fields_of(real);
     let fields: Vec<&str> = known.iter().map(|field| field.name).filter(|key| has_effect(key)).collect();
     // A key that types of assertions have may mean there what it means in them.
-    let is_free = |key: &str| !all_keys(SpecFile::ClawSpecScenarios).any(|known| known == key);
+    let is_free = |key: &str| !all_keys(SpecFile::CLAWSPEC_SCENARIOS).any(|known| known == key);
     let is_called = |key: &str| known.iter().any(|it| it.shape.other_names().iter().any(|other| other.name == key));
     let is_known = |key: &str| fields.contains(&key) && key != "pattern" || is_called(key) && is_free(key);
     // A pattern that was searched for as a text means something else as a regular expression.

@@ -37,7 +37,7 @@ pub struct Lines {
 
 /// Reads a script. The error names the line of the first problem, and is made to follow the name of the file.
 pub fn read(text: &str) -> Result<Lines, String> {
-    let file = SpecFile::Script;
+    let file = SpecFile::SCRIPT;
     let document = Document::read(text, file.scalar_rules());
     let number = |offset: usize| crate::document::Lines::new(document.text(), Encoding::Utf8).place(offset).line + 1;
     let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());

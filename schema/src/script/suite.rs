@@ -56,6 +56,6 @@ pub(super) fn of(files: &dyn Files) -> Option<Suite> {
 }
 
 fn document(bytes: &[u8]) -> Option<Document> {
-    let document = Document::read(std::str::from_utf8(bytes).ok()?, SpecFile::CliBench.scalar_rules());
+    let document = Document::read(std::str::from_utf8(bytes).ok()?, SpecFile::CLI_BENCH.scalar_rules());
     document.is_intact().then_some(document)
 }

@@ -37,7 +37,7 @@ impl Shape {
 
     /// The field that another name of a key stands for, and whether it does so beyond doubt. `node` is the mapping: what it has
     /// under its real name is not meant.
-    pub fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
+    pub(crate) fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
         let is_free = |field: &Field| node.is_none_or(|node| node.entry(field.name).is_none());
         self.fields(node).into_iter().filter(is_free).find_map(|field| {
             let found = field.shape.other_names().into_iter().find(|known| known.name == other)?;
@@ -55,7 +55,7 @@ impl Shape {
     }
 
     /// The value that another name stands for, and whether it does so beyond doubt.
-    pub fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
+    pub(crate) fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
         let mut names = self.values_by_other_names();
         names.find(|(_, known)| known.name == other).map(|(value, known)| (value, known.is_synonym))
     }
@@ -136,15 +136,15 @@ mod tests {
     #[test]
     fn other_name_leads_to_field_value_and_advice() {
         let find = |file, at| Shape::find(file, &Pointer::parse(at), None).unwrap();
-        let task = find(SpecFile::CliBench, "/tasks/0");
+        let task = find(SpecFile::CLI_BENCH, "/tasks/0");
         let (field, is_synonym) = task.field_called("prompt", None).unwrap();
         assert_eq!((field.name, is_synonym), ("intent", false));
         assert!(task.field_called("intent", None).is_none());
-        let kind = find(SpecFile::ClawSpecScenarios, "/scenarios/0/then/0/type");
+        let kind = find(SpecFile::CLAWSPEC_SCENARIOS, "/scenarios/0/then/0/type");
         assert_eq!(kind.value_called("tool_called"), Some(("tool_was_called", true)));
         assert_eq!(kind.value_called("tool_used"), Some(("tool_was_called", false)));
         assert!(kind.advice("response_contains").is_some_and(|advice| advice.note.is_some()));
-        let output = find(SpecFile::KindLm, "/tests/0/expect/output");
+        let output = find(SpecFile::KINDLM, "/tests/0/expect/output");
         assert!(output.advice("containsAny").is_some_and(|advice| advice.help.is_some()));
         assert!(output.advice("contains").is_none());
     }

@@ -14,7 +14,7 @@ pub struct Place(pub Vec<&'static str>);
 impl Place {
     /// Where a key belongs, in words, for a person who wrote it at `here`: "under `expect.output`", "in an
     /// item of `tests`", "at the top level".
-    pub fn words_from(&self, here: &Place) -> String {
+    pub(crate) fn words_from(&self, here: &Place) -> String {
         if here.contains(self) {
             let below = &self.0[here.0.len()..];
             if !below.is_empty() && !below.contains(&"[]") && !below.contains(&"*") {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{dialect::ScalarRules, document::Document};
 
 fn find(pointer: &str) -> Shape {
-    Shape::find(SpecFile::KindLm, &Pointer::parse(pointer), None).unwrap()
+    Shape::find(SpecFile::KINDLM, &Pointer::parse(pointer), None).unwrap()
 }
 
 #[test]
@@ -14,8 +14,8 @@ fn a_pointer_leads_through_lists_maps_and_references() {
     assert_eq!(find("/models/0/provider").word(), Some(Word::Refers("providers")));
     assert_eq!(find("/tests/0/expect/output/schemaFile").word(), Some(Word::File("json-schema")));
     assert_eq!(find("/tests/0/conversation/0/expect/judge/0/minScore").type_label(), "number, 0 to 1");
-    assert!(Shape::find(SpecFile::KindLm, &Pointer::parse("/tests/0/nope"), None).is_none());
-    assert!(Shape::find(SpecFile::KindLm, &Pointer::parse("/tests/x"), None).is_none());
+    assert!(Shape::find(SpecFile::KINDLM, &Pointer::parse("/tests/0/nope"), None).is_none());
+    assert!(Shape::find(SpecFile::KINDLM, &Pointer::parse("/tests/x"), None).is_none());
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_is_required_depends_on_the_document() {
         let document = Document::read(text, ScalarRules::Yaml12);
         let pointer = Pointer::parse(pointer);
         let node = document.find(&pointer);
-        let fields = Shape::find(SpecFile::KindLm, &pointer, document.root()).unwrap().fields(node);
+        let fields = Shape::find(SpecFile::KINDLM, &pointer, document.root()).unwrap().fields(node);
         fields.into_iter().find(|field| field.name == name).unwrap().need
     };
     let json = "tests:\n  - expect: { output: { format: json } }\n";
@@ -67,7 +67,7 @@ fn what_is_required_depends_on_the_document() {
 
 #[test]
 fn a_key_is_known_where_it_belongs() {
-    let words = |key| places_of(SpecFile::KindLm, key).iter().map(Place::words).collect::<Vec<_>>();
+    let words = |key| places_of(SpecFile::KINDLM, key).iter().map(Place::words).collect::<Vec<_>>();
     assert_eq!(words("contains"), ["under `output`", "under `output`"]);
     assert_eq!(words("timeoutMs"), ["under `defaults`", "under `trace`"]);
     assert_eq!(words("concurrency"), ["under `defaults`"]);
@@ -97,7 +97,7 @@ fn every_field_is_documented_and_its_first_line_is_short() {
 
 #[test]
 fn settings_offer_every_code() {
-    let fields = Shape::find(SpecFile::Settings, &Pointer::parse("/severity"), None).unwrap().fields(None);
+    let fields = Shape::find(SpecFile::SETTINGS, &Pointer::parse("/severity"), None).unwrap().fields(None);
     assert!(fields.iter().any(|field| field.name == "unknown-key"));
     assert!(!fields[0].shape.values().is_empty());
 }

@@ -210,9 +210,9 @@ pub struct TriggerAction {
 
 impl TriggerAction {
     /// `timeout_ms` of a contract that does not say how long its scenarios take.
-    pub const TIMEOUT_MS: u64 = 60_000;
+    pub(crate) const TIMEOUT_MS: u64 = 60_000;
     /// `poll_ms` of a contract that does not say how often to look.
-    pub const POLL_MS: u64 = 250;
+    pub(crate) const POLL_MS: u64 = 250;
 }
 
 /// What is started from outside.
@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn key(action: &Action, subject: &Subject) -> String {
-        action.key(Dialect::KindLm, subject, &Inputs::new())
+        action.key(Dialect::KINDLM, subject, &Inputs::new())
     }
 
     #[test]
@@ -396,9 +396,9 @@ mod tests {
     fn every_part_of_the_act_changes_its_key() {
         let base = key(&command("echo a"), &Subject::Command);
         assert_ne!(base, key(&command("echo b"), &Subject::Command));
-        assert_ne!(base, command("echo a").key(Dialect::ClawSpec, &Subject::Command, &Inputs::new()));
+        assert_ne!(base, command("echo a").key(Dialect::CLAWSPEC, &Subject::Command, &Inputs::new()));
         let inputs = Inputs::from([("a.txt".to_owned(), "digest".to_owned())]);
-        assert_ne!(base, command("echo a").key(Dialect::KindLm, &Subject::Command, &inputs));
+        assert_ne!(base, command("echo a").key(Dialect::KINDLM, &Subject::Command, &inputs));
         let Action::Command(mut other) = command("echo a") else { unreachable!() };
         other.variables.insert("name".to_owned(), "another".to_owned());
         assert_ne!(base, key(&Action::Command(other), &Subject::Command));

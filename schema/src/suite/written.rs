@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{ActionKind, Phase};
 use crate::{
-    document::{Document, NodeRef, Pointer, Scalar},
-    json_schema::SpecFile,
+    document::{Document, NodeRef, Pointer},
+    json_schema::{Cases, SpecFile},
     validate::Definition,
 };
 
@@ -36,29 +36,17 @@ impl WrittenCase<'_> {
 /// it names are not among them.
 pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>> {
     let Some(root) = document.root() else { return Vec::new() };
-    let text = |node: NodeRef<'_>, key: &str| Some(node.get(key)?.as_str()?.to_owned());
-    let whole = |name: Option<String>| {
-        let name = name.filter(|name| !name.is_empty()).map(Cow::Owned);
-        let case = |name| WrittenCase { name, node: root, at: Pointer::root(), skip: false, does: ActionKind::Trigger };
-        name.map(case).into_iter().collect()
-    };
-    match file {
-        SpecFile::KindLm | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::ClawSpecScenarios => {
-            let Some(at) = list_of_cases(file) else { return Vec::new() };
+    match file.cases() {
+        Cases::List(list) | Cases::PartOfSuite(list) => {
+            let at = Definition::list_at(list);
             let items = document.find(&at).into_iter().flat_map(NodeRef::items).enumerate();
             items.filter_map(|(index, node)| written_case(file, node, at.index(index))).collect()
         }
-        SpecFile::ClawSpecPipeline => whole(root.get("pipeline").and_then(|pipeline| text(pipeline, "name"))),
-        SpecFile::ClawSpecHandoff => whole(
-            root.get("handoff")
-                .and_then(|handoff| Some(format!("{} to {}", text(handoff, "from")?, text(handoff, "to")?))),
-        ),
-        SpecFile::Settings
-        | SpecFile::Script
-        | SpecFile::Gateway
-        | SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines => Vec::new(),
+        Cases::Whole(name) => {
+            let name = name(root).filter(|name| !name.is_empty());
+            name.and_then(|name| case(file, Cow::Owned(name), root, Pointer::root())).into_iter().collect()
+        }
+        Cases::None => Vec::new(),
     }
 }
 
@@ -81,11 +69,12 @@ pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
 
 /// Returns an item of the list of cases, if it has a name. `at`: where it is.
 pub fn written_case(file: SpecFile, node: NodeRef<'_>, at: Pointer) -> Option<WrittenCase<'_>> {
-    let name = name_of_item(file, node)?;
-    let is_kindlm = file == SpecFile::KindLm;
-    let does = file.dialect()?.format().act_of(node);
-    let skip = is_kindlm && node.get("skip").and_then(NodeRef::scalar) == Some(Scalar::Bool(true));
-    Some(WrittenCase { name: Cow::Borrowed(name), node, at, skip, does })
+    case(file, Cow::Borrowed(name_of_item(file, node)?), node, at)
+}
+
+fn case<'d>(file: SpecFile, name: Cow<'d, str>, node: NodeRef<'d>, at: Pointer) -> Option<WrittenCase<'d>> {
+    let format = file.dialect()?.format();
+    Some(WrittenCase { name, node, at, skip: format.is_skipped(node), does: format.act_of(node) })
 }
 
 #[cfg(test)]
@@ -102,23 +91,23 @@ mod tests {
     fn written_cases_are_those_that_lowering_finds() {
         let files = [
             (
-                SpecFile::KindLm,
+                SpecFile::KINDLM,
                 "tests:\n- {name: a, command: x}\n- {name: b, prompt: p}\n- {name: c, skip: true, command: y}\n",
             ),
-            (SpecFile::CliBench, "cli: git\ntasks:\n- {id: a, intent: b}\n- id: c\n  intent: d\n"),
-            (SpecFile::CliBenchTasks, "- {id: a, intent: b}\n- id: c\n  intent: d\n"),
+            (SpecFile::CLI_BENCH, "cli: git\ntasks:\n- {id: a, intent: b}\n- id: c\n  intent: d\n"),
+            (SpecFile::CLI_BENCH_TASKS, "- {id: a, intent: b}\n- id: c\n  intent: d\n"),
             (
-                SpecFile::ClawSpecScenarios,
+                SpecFile::CLAWSPEC_SCENARIOS,
                 "scenarios:\n- {name: a, when: {invoke: /x}}\n- name: b\n  when: {invoke: /y}\n",
             ),
-            (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n"),
-            (SpecFile::ClawSpecPipeline, "pipeline: {name: a, trigger: /a}\nstages: []\n"),
+            (SpecFile::CLAWSPEC_HANDOFF, "handoff: {from: a, to: b}\n"),
+            (SpecFile::CLAWSPEC_PIPELINE, "pipeline: {name: a, trigger: /a}\nstages: []\n"),
         ];
         for (file, text) in files {
             for text in
                 [text.to_owned(), text.replace("\n  ", "\n    ").replace("\n- ", "\n  - "), text.replace('\n', "\r\n")]
             {
-                let text = if file == SpecFile::CliBenchTasks {
+                let text = if file == SpecFile::CLI_BENCH_TASKS {
                     text.replace("\n  - ", "\n- ").replace("\n    ", "\n  ")
                 } else {
                     text

@@ -55,7 +55,7 @@ impl Violation {
 }
 
 /// The part of a document in which values violate their schema.
-pub(crate) struct Context<'d> {
+pub struct Context<'d> {
     pub(crate) node: NodeRef<'d>,
     pub(crate) file: SpecFile,
     /// Where the node stands in the file, list items counted as the first.
@@ -149,7 +149,7 @@ impl<'d> Context<'d> {
             None => finding,
         };
         let finding = finding.of_schema();
-        if self.file == SpecFile::Settings { invalid_setting::in_settings(finding) } else { finding }
+        if self.file == SpecFile::SETTINGS { invalid_setting::in_settings(finding) } else { finding }
     }
 
     /// The key to which a place belongs, if it is not an item of a list.

@@ -75,7 +75,7 @@ fn problems(text: &str) -> Vec<Problem> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let node = document.root().unwrap();
     let files = MemoryFiles::default();
-    let context = Context::new(node, SpecFile::ClawSpecScenarios, Pointer::root(), shape(), &files);
+    let context = Context::new(node, SpecFile::CLAWSPEC_SCENARIOS, Pointer::root(), shape(), &files);
     let mut report = Report::default();
     report_violations(&compile(&SCHEMA), &node.to_value().unwrap(), &context, &mut report);
     let mut problems = report.resolve(false).problems(node);

@@ -43,7 +43,7 @@ impl Context<'_> {
                 misspelt.insert(violation.at.clone());
                 moved.insert(place);
             } else if let Some(name) = mapping.missing.iter().copied().find(|name| *name == EXPECT)
-                && self.file == SpecFile::KindLm
+                && self.file == SpecFile::KINDLM
                 && unknown_key::is_lost_claim(self, &violation.at, key)
             {
                 // A claim beside it is what was to be in it.

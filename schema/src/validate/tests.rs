@@ -9,7 +9,7 @@ use crate::dialect::ScalarRules;
 
 /// What one validator over the whole finds.
 fn of_whole(document: &Document) -> BTreeSet<String> {
-    let mut schema = SpecFile::KindLm.schema().clone();
+    let mut schema = SpecFile::KINDLM.schema().clone();
     for keyword in ["$id", "if", "then"] {
         schema.as_object_mut().unwrap().remove(keyword);
     }
@@ -25,7 +25,7 @@ fn of_whole(document: &Document) -> BTreeSet<String> {
 
 /// What the validators of the parts find.
 fn of_parts(document: &Document) -> BTreeSet<String> {
-    let file = SpecFile::KindLm;
+    let file = SpecFile::KINDLM;
     let mut parts = vec![(Pointer::root(), document.root().unwrap(), Definition::Root(file))];
     for list in Definition::lists(file) {
         let items = document.root().unwrap().get(list).into_iter().flat_map(|list| list.items().collect::<Vec<_>>());
@@ -123,7 +123,7 @@ fn the_parts_together_say_what_the_whole_says() {
 #[test]
 fn no_error_is_lost() {
     let mut numbers = Numbers(11);
-    let validator = jsonschema::validator_for(SpecFile::KindLm.schema()).unwrap();
+    let validator = jsonschema::validator_for(SpecFile::KINDLM.schema()).unwrap();
     for _ in 0..400 {
         let mut value = suite();
         mutate(&mut value, &mut numbers);
@@ -140,6 +140,6 @@ fn no_error_is_lost() {
             value["tests"].as_array().is_some_and(|tests| tests.iter().any(|test| test.get("prompt").is_some()));
         let sections = ["providers", "models", "prompts"].iter().all(|section| value.get(section).is_some());
         let lint = prompts && !sections;
-        assert_eq!(validator.is_valid(&value), validate(&document, SpecFile::KindLm).is_empty() && !lint, "{value}");
+        assert_eq!(validator.is_valid(&value), validate(&document, SpecFile::KINDLM).is_empty() && !lint, "{value}");
     }
 }

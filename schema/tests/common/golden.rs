@@ -60,7 +60,7 @@ fn golden_in(folder: &Path, kind: fn(&Path) -> (SpecFile, MemoryFiles)) -> Vec<G
 }
 
 fn kindlm(path: &Path) -> (SpecFile, MemoryFiles) {
-    let file = if path.ends_with("invalid-setting.yaml") { SpecFile::Settings } else { SpecFile::KindLm };
+    let file = if path.ends_with("invalid-setting.yaml") { SpecFile::SETTINGS } else { SpecFile::KINDLM };
     (file, kindlm_files())
 }
 
@@ -86,9 +86,9 @@ fn cli_bench(path: &Path) -> (SpecFile, MemoryFiles) {
     files_below(&path.with_file_name("files"), "", &mut beside);
     let files = MemoryFiles::new("/suite", beside.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     if path.to_str().unwrap().ends_with(".tasks.yaml") {
-        (SpecFile::CliBenchTasks, files.at("tasks/own.yaml").named_by("cli-bench.yaml"))
+        (SpecFile::CLI_BENCH_TASKS, files.at("tasks/own.yaml").named_by("cli-bench.yaml"))
     } else {
-        (SpecFile::CliBench, files.at("cli-bench.yaml"))
+        (SpecFile::CLI_BENCH, files.at("cli-bench.yaml"))
     }
 }
 
@@ -105,11 +105,11 @@ pub(crate) fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, 
 }
 
 fn script(_: &Path) -> (SpecFile, MemoryFiles) {
-    (SpecFile::Script, script_files())
+    (SpecFile::SCRIPT, script_files())
 }
 
 fn gateway(_: &Path) -> (SpecFile, MemoryFiles) {
-    (SpecFile::Gateway, MemoryFiles::new("/work", [("clawspec.yaml", "")]).at("demo.gateway.yaml"))
+    (SpecFile::GATEWAY, MemoryFiles::new("/work", [("clawspec.yaml", "")]).at("demo.gateway.yaml"))
 }
 
 /// The suite beside a script.
@@ -124,12 +124,12 @@ pub(crate) fn script_files() -> MemoryFiles {
 pub(crate) fn clawspec_kind(text: &str) -> (SpecFile, &'static str) {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
-        Some("handoff:") => (SpecFile::ClawSpecHandoff, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
-        Some("pipeline:") => (SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml"),
-        Some("waves:") => (SpecFile::ClawSpecLedger, "coverage-ledger.yaml"),
-        Some("baselines:") => (SpecFile::ClawSpecBaselines, "skills/demo/tests/baselines.yaml"),
-        Some(_) => (SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml"),
-        None => (SpecFile::ClawSpec, "clawspec.yaml"),
+        Some("handoff:") => (SpecFile::CLAWSPEC_HANDOFF, "skills/demo/tests/handoffs/lead-to-copy.yaml"),
+        Some("pipeline:") => (SpecFile::CLAWSPEC_PIPELINE, "skills/demo/tests/pipeline.yaml"),
+        Some("waves:") => (SpecFile::CLAWSPEC_LEDGER, "coverage-ledger.yaml"),
+        Some("baselines:") => (SpecFile::CLAWSPEC_BASELINES, "skills/demo/tests/baselines.yaml"),
+        Some(_) => (SpecFile::CLAWSPEC_SCENARIOS, "skills/demo/tests/scenarios.yaml"),
+        None => (SpecFile::CLAWSPEC, "clawspec.yaml"),
     }
 }
 

@@ -108,9 +108,9 @@ impl Store {
         if let Some(problem) = unreadable {
             bail!("{name}: {}", problem.message);
         }
-        let document = Document::read(&text, SpecFile::ClawSpecBaselines.scalar_rules());
+        let document = Document::read(&text, SpecFile::CLAWSPEC_BASELINES.scalar_rules());
         let mut problems = faults::problems(&document);
-        problems.extend(validate::validate(&document, SpecFile::ClawSpecBaselines));
+        problems.extend(validate::validate(&document, SpecFile::CLAWSPEC_BASELINES));
         if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
             bail!("{name}: {}; correct it or remove the file (`speclens check {name}` shows the place)", error.message);
         }
@@ -150,7 +150,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
     }
     let name = shown(contract);
     let loaded = suites.into_iter().next().ok_or_else(|| anyhow!("{name} is not a suite"))?;
-    ensure!(loaded.report.suite.dialect == Dialect::ClawSpec, "{name} is not a ClawSpec contract");
+    ensure!(loaded.report.suite.dialect == Dialect::CLAWSPEC, "{name} is not a ClawSpec contract");
     ensure!(!loaded.report.is_refused(), "{name} has errors; run `speclens check {name}`");
     Ok(loaded)
 }

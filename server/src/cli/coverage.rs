@@ -89,9 +89,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     if let Some(problem) = unreadable {
         bail!("{name}: {}", problem.message);
     }
-    let document = Document::read(&text, SpecFile::ClawSpecLedger.scalar_rules());
+    let document = Document::read(&text, SpecFile::CLAWSPEC_LEDGER.scalar_rules());
     let problems =
-        faults::problems(&document).into_iter().chain(validate::validate(&document, SpecFile::ClawSpecLedger));
+        faults::problems(&document).into_iter().chain(validate::validate(&document, SpecFile::CLAWSPEC_LEDGER));
     let errors: Vec<_> = problems.filter(|problem| problem.severity == Severity::Error).collect();
     if let Some(first) = errors.first() {
         let line = line_of(&document, first.range.start);

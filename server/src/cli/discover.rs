@@ -17,7 +17,7 @@ use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
     dialect::{ScalarRules, clawspec::config::Config, cli_bench::task_files},
     document::{Document, NodeRef},
-    json_schema::SpecFile,
+    json_schema::{Counts, SpecFile},
     kind,
     problem::Code,
     script,
@@ -157,7 +157,7 @@ fn below(
         let text = if matches!(named, Some(kind::Named::Surely(_))) { String::new() } else { beginning(&real)? };
         let scope = scopes.find(&real, &text)?;
         let counts = wanted == Wanted::Files || scope.file.is_suite();
-        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file == SpecFile::ClawSpecScenarios) {
+        let by_name = match scopes.patterns_of(&real).filter(|_| scope.file.counts() == Counts::Matched) {
             Some(patterns) if patterns.name(&real) => ByName::Ours,
             Some(patterns) => ByName::Excluded(patterns.source),
             None if named.is_some() => ByName::Ours,
@@ -286,26 +286,17 @@ enum ByName {
 fn standing(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Standing {
     let said = kind::said(text).is_some_and(|said| said.kind.is_some());
     let counts = |counts| if counts { Standing::Counts } else { Standing::Part };
-    match scope.file {
-        SpecFile::Settings => Standing::Part,
-        SpecFile::KindLm | SpecFile::CliBench if said || name == ByName::Ours || wanted == Wanted::Files => {
-            Standing::Counts
-        }
-        SpecFile::KindLm | SpecFile::CliBench => Standing::Unasked,
-        // What an agent hands back is there once a pipeline has run, which judges the handoffs of its stages.
-        SpecFile::ClawSpecHandoff if wanted == Wanted::Suites => counts(said),
-        SpecFile::CliBenchTasks => counts(said || scope.main.is_some()),
-        SpecFile::ClawSpecScenarios => match name {
-            ByName::Excluded(source) if wanted == Wanted::Suites && !said => Standing::Excluded(source),
-            ByName::Excluded(_) | ByName::Ours | ByName::Unknown => Standing::Counts,
-        },
-        SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpecPipeline
-        | SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines
-        | SpecFile::Script
-        | SpecFile::Gateway => Standing::Counts,
+    let is_asked = wanted == Wanted::Files || said;
+    match (scope.file.counts(), name) {
+        (Counts::Always, _) => Standing::Counts,
+        (Counts::Never, _) => Standing::Part,
+        (Counts::Named, ByName::Ours) => Standing::Counts,
+        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) if is_asked => Standing::Counts,
+        (Counts::Named, ByName::Unknown | ByName::Excluded(_)) => Standing::Unasked,
+        (Counts::Said, _) => counts(is_asked),
+        (Counts::InSuite, _) => counts(said || scope.main.is_some()),
+        (Counts::Matched, ByName::Excluded(source)) if !is_asked => Standing::Excluded(source),
+        (Counts::Matched, ByName::Excluded(_) | ByName::Ours | ByName::Unknown) => Standing::Counts,
     }
 }
 
@@ -318,7 +309,7 @@ fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> 
         let help = problem.help.map(|help| format!("; {help}")).unwrap_or_default();
         bail!("{}: {}{help}", path.display(), problem.message);
     }
-    let scope = scopes.find_asked_for(&real, &text).filter(|scope| scope.file != SpecFile::Settings);
+    let scope = scopes.find_asked_for(&real, &text).filter(|scope| !scope.file.is_settings());
     let Some(scope) = scope else { bail!("{}", unrecognised(path, &slashed(&real), &text)) };
     if wanted == Wanted::Suites && !scope.file.is_suite() {
         match &scope.main {
@@ -338,7 +329,7 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
         let kinds: Vec<&str> = SpecFile::ALL.iter().map(|file| file.as_str()).collect();
         return format!("{shown} has the unknown kind `{}`; the kinds are {}", said.word, kinds.join(", "));
     }
-    match kind::resembled(from_root, text).filter(|file| *file != SpecFile::Settings) {
+    match kind::resembled(from_root, text).filter(|file| !file.is_settings()) {
         Some(file) => {
             let missing: Vec<String> = kind::lacking(file, text).into_iter().map(|key| format!("`{key}`")).collect();
             let missing = match missing.as_slice() {
@@ -361,17 +352,17 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
 
 /// The task files that a main file names, and the scripts that play models of it.
 pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
-    if main.scope.file != SpecFile::CliBench {
+    if main.scope.file != SpecFile::CLI_BENCH {
         return Vec::new();
     }
     let document = Document::read_cut(&read_text(&main.path).0, ScalarRules::Yaml12);
     let files = DiskFiles::new(&main.scope.root, &main.scope.place).following();
     let parent = main.path.parent().unwrap_or(Path::new(""));
-    let tasks = task_files::named_by(&document, &files).into_iter().map(|place| (place, SpecFile::CliBenchTasks));
+    let tasks = task_files::named_by(&document, &files).into_iter().map(|place| (place, SpecFile::CLI_BENCH_TASKS));
     let models = document.root().and_then(|root| root.get("providers"));
     let models = models.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
     let scripts = models.filter_map(script::file_of).filter(|place| main.scope.root.join(place).is_file());
-    let paths = tasks.chain(scripts.map(|place| (place, SpecFile::Script)));
+    let paths = tasks.chain(scripts.map(|place| (place, SpecFile::SCRIPT)));
     let part = |(place, file): (String, SpecFile)| {
         let root = main.scope.root.clone();
         // One that says what it is otherwise is checked as what it is.
@@ -389,10 +380,10 @@ pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
 /// A script that the command line names; nothing where there is none, which is reported when it is to be played.
 pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
     let real = absolute(path).ok().filter(|real| real.is_file())?;
-    let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::Script);
+    let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::SCRIPT);
     let alone = || {
         let place = real.file_name()?.to_str()?.to_owned();
-        Some(Scope { file: SpecFile::Script, root: real.parent()?.to_owned(), place, main: None, is_guess: false })
+        Some(Scope { file: SpecFile::SCRIPT, root: real.parent()?.to_owned(), place, main: None, is_guess: false })
     };
     Some(Found { path: path.to_owned(), scope: found.or_else(alone)? })
 }

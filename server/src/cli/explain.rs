@@ -97,7 +97,7 @@ fn lines(docs: &str) -> String {
 fn assertion(name: &str) -> String {
     let mut text = String::new();
     let then = Place(vec!["scenarios", "[]", "then", "[]"]);
-    let variants = shape_at(SpecFile::ClawSpecScenarios, &then).map(|shape| shape.variants()).unwrap_or_default();
+    let variants = shape_at(SpecFile::CLAWSPEC_SCENARIOS, &then).map(|shape| shape.variants()).unwrap_or_default();
     for variant in variants.into_iter().filter(|variant| variant.tag.is_some_and(|(_, value)| value == name)) {
         let _ = writeln!(text, "type: {name} (a ClawSpec assertion)\n");
         let _ = writeln!(text, "{}\n", variant.shape.type_docs().unwrap_or_default().trim());

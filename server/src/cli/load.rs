@@ -103,10 +103,10 @@ pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load
 /// take the place of those of the suites.
 pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &Levels) {
     let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
-    for loaded in suites.iter_mut().filter(|loaded| loaded.found.scope.file == SpecFile::CliBench) {
+    for loaded in suites.iter_mut().filter(|loaded| loaded.found.scope.file == SpecFile::CLI_BENCH) {
         let mut parts = parts_of(&loaded.found, &scopes);
         if !models.is_empty() {
-            parts.retain(|part| part.scope.file != SpecFile::Script);
+            parts.retain(|part| part.scope.file != SpecFile::SCRIPT);
             let beside = |id: &String| script::file_of(id).map(|name| loaded.directory.join(name));
             // What is named on the command line begins in the directory of the command line.
             let path = |id: &String| beside(id).or_else(|| id.strip_prefix("scripted:").map(PathBuf::from));

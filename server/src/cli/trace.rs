@@ -15,7 +15,7 @@ use speclens_runner::{
     trace::{self, TraceSettings, Traces},
 };
 use speclens_schema::{
-    dialect::{Dialect, kindlm},
+    dialect::{Dialect, Traced, kindlm},
     evidence::{Answer, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
     trace::{Exported, LogEvent, Stored, assemble, opik},
 };
@@ -130,7 +130,7 @@ fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {
 fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
     let sections: Vec<kindlm::trace::Trace> = suites
         .iter()
-        .filter(|loaded| loaded.report.suite.dialect == Dialect::KindLm)
+        .filter(|loaded| loaded.report.suite.dialect.traced() == Traced::All)
         .map(|loaded| kindlm::trace::Trace::of(&loaded.report.source.document))
         .collect();
     let written = sections.first().cloned().unwrap_or_default();
@@ -198,13 +198,13 @@ impl Observed {
             return broken(missing);
         }
         let (spans, logs): (&[Exported], &[LogEvent]) = (&self.stored.signals.spans, &self.stored.signals.logs);
-        match dialect {
-            Dialect::KindLm => {
+        match dialect.traced() {
+            Traced::All => {
                 let section = kindlm::trace::Trace::of(document);
                 let evidence = section.evidence(spans, logs);
                 evidence.unwrap_or_else(|| broken("no span passes `trace.spanFilter`"))
             }
-            Dialect::ClawSpec | Dialect::CliBench => {
+            Traced::AboutTraces | Traced::None => {
                 let mut trace = assemble(spans);
                 for of_opik in &self.stored.traces {
                     let spans: Vec<_> =

@@ -11,7 +11,7 @@ use speclens_schema::{
 
 /// A change that an editor offers for a problem.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuickFix {
+pub(crate) struct QuickFix {
     /// What it does, as a menu entry.
     pub title: String,
     /// The changes, none overlapping another.
@@ -24,7 +24,7 @@ pub struct QuickFix {
 
 /// What is fixed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// All problems of a kind, each by its best fix.
     Kind(Code),
     /// All problems with a safe fix.
@@ -50,7 +50,11 @@ fn is_best(fix: &Fix) -> bool {
 const MAX_OFFERED: usize = 100;
 
 /// The problems that touch a range, in the order of the text, each with its fixes.
-pub fn quick_fixes(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Problem, Vec<QuickFix>)> {
+pub(crate) fn quick_fixes(
+    document: &Document,
+    problems: &Problems,
+    range: Range<usize>,
+) -> Vec<(Problem, Vec<QuickFix>)> {
     let touched = problems.touching(&range).filter(Located::may_have_fix).take(MAX_OFFERED);
     let quick = |fix: &Fix| QuickFix {
         title: fix.title.clone(),
@@ -67,7 +71,7 @@ pub fn quick_fixes(document: &Document, problems: &Problems, range: Range<usize>
 
 /// What can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has several
 /// with a fix.
-pub fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Scope, String)> {
+pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Scope, String)> {
     let mut codes: Vec<Code> = Vec::new();
     for problem in problems.with_fixes(document, problems.touching(&range).filter(Located::may_have_fix)) {
         if !codes.contains(&problem.code) && Scope::Kind(problem.code).choose(&problem).is_some() {
@@ -83,7 +87,7 @@ pub fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> V
 }
 
 /// The menu entry for all safe fixes; `None` where there are none.
-pub fn safe(problems: &Problems) -> Option<(Scope, String)> {
+pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
     let count = problems.iter().filter(|problem| problem.safe_fixes().next().is_some()).count();
     let title = match count {
         0 => return None,
@@ -94,7 +98,7 @@ pub fn safe(problems: &Problems) -> Option<(Scope, String)> {
 }
 
 /// The edits that fix everything at once. `look` says what is wrong with a text.
-pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
+pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
     let revealing = match scope {
         // As `speclens check --fix` does.
         Scope::Safe => Revealing::Allowed,
@@ -107,7 +111,7 @@ pub fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, sc
 
 /// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always errors
 /// are left out: nothing can silence them.
-pub fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, Located<'p>)> {
+pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, Located<'p>)> {
     let mut found: Vec<(Code, Located<'p>)> = Vec::new();
     for problem in problems.touching(&range).filter(|problem| !problem.code().is_always_an_error()) {
         if found.iter().all(|(code, _)| *code != problem.code()) {
@@ -129,7 +133,7 @@ mod tests {
     const SUITE: &str = "kindlm: 1\nprojct: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo {{nme}}\n    vars: {name: x}\n    expect: {output: {containss: [x], maxLength: \"3\"}}\n";
 
     fn look(document: &Document) -> Problems {
-        Analyzer::new(SpecFile::KindLm).look(document, &MemoryFiles::default(), &Settings::default())
+        Analyzer::new(SpecFile::KINDLM).look(document, &MemoryFiles::default(), &Settings::default())
     }
 
     #[test]

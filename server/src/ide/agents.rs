@@ -8,13 +8,13 @@ use speclens_schema::{
 use super::card;
 
 /// What names of agents are called in the schema.
-pub const KIND: &str = "agents";
+pub(crate) const KIND: &str = "agents";
 
 /// What hover says about an agent that a directory defines.
 pub(crate) const AGENT: &str = "agent of this workspace";
 
 /// Returns the file that defines an agent, from the root of the workspace.
-pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
+pub(crate) fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
     agents::defined_by(name, files)
 }
 
@@ -22,7 +22,7 @@ pub fn defined_by(name: &str, files: &dyn Files) -> Option<String> {
 ///
 /// Its directory gives it the name. Were only the specs changed, all of them would name no agent: so the directory comes
 /// first, and what then names no agent is renamed to what the directory is called now.
-pub fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<String> {
+pub(crate) fn refuse_rename(from: &str, to: &str, files: &dyn Files) -> Option<String> {
     let Standing::Known(file) = agents::standing(from, files) else { return None };
     if matches!(agents::standing(to, files), Standing::Known(_)) {
         return None;

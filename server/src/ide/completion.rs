@@ -22,7 +22,7 @@ use super::{
 
 /// Something that can be written at the cursor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// What the list shows.
     pub label: String,
     /// What it is.
@@ -48,7 +48,7 @@ pub struct Completion {
 
 /// What a completion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletionKind {
+pub(crate) enum CompletionKind {
     /// A key.
     Field,
     /// A value out of a closed set, or an example of one.
@@ -66,15 +66,16 @@ pub enum CompletionKind {
 }
 
 /// The names of a kind in other files that could be meant at the cursor.
-pub type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
+pub(crate) type Elsewhere<'e> = dyn Fn(&str) -> Vec<String> + 'e;
 
 /// Returns what can be written at `offset`.
-pub fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
+#[cfg(test)]
+pub(crate) fn complete(document: &Document, file: SpecFile, offset: usize, values: Values<'_>) -> Vec<Completion> {
     complete_with(document, file, offset, values, &|_| Vec::new())
 }
 
 /// Returns what can be written at `offset`, names of other files among it.
-pub fn complete_with(
+pub(crate) fn complete_with(
     document: &Document,
     file: SpecFile,
     offset: usize,

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::{Dialect, clawspec},
+    dialect::{Dialect, Unit},
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Word},
@@ -18,7 +18,7 @@ use super::occurrences::{self, Occurrence};
 
 /// One place of a name that other files may hold as well.
 #[derive(Clone, Debug)]
-pub struct Mention {
+pub(crate) struct Mention {
     /// What it is a name of, in the plural.
     pub kind: &'static str,
     /// The name.
@@ -31,7 +31,7 @@ pub struct Mention {
 
 /// Within what a name means the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Home {
+pub(crate) enum Home {
     /// The root that paths begin in: all contracts of a workspace.
     Root,
     /// The suite that the file belongs to.
@@ -41,18 +41,18 @@ pub enum Home {
 }
 
 /// Values of log files: they are offered, and never renamed.
-pub const LOGS: &str = "logs";
+pub(crate) const LOGS: &str = "logs";
 
 /// The kind of the tags of tests and scenarios.
-pub const TAGS: &str = "tags";
+pub(crate) const TAGS: &str = "tags";
 
 /// Whether things of a kind are known beyond the file that defines them.
-pub fn crosses(kind: &str) -> bool {
+pub(crate) fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")
 }
 
 /// Every such name in a document, which stands at `place` below its root.
-pub fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
+pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
     let mut walk = Walk { file, place, ways: Ways::of(file), around: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
         walk.below(root, &Shape::of(file), "");
@@ -145,7 +145,7 @@ impl WayFinder {
             || kind("x-file") == Some("log")
             || kind("x-refers").is_some_and(crosses)
             || defines.is_some_and(crosses)
-            || (self.file == SpecFile::CliBench && defines == Some("models"))
+            || (self.file == SpecFile::CLI_BENCH && defines == Some("models"))
     }
 }
 
@@ -206,7 +206,7 @@ impl<'d> Walk<'d> {
             (Some(kind), _) => (kind, self.home_of_shared(), false),
             (None, Some(Word::Defines(kind))) if crosses(kind) => (kind, self.home_of_definition(kind), true),
             // They are offered in other suites.
-            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CliBench => {
+            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CLI_BENCH => {
                 (kind, Home::File(self.place.to_owned()), true)
             }
             (None, Some(Word::Refers(kind))) if crosses(kind) => match self.home_of_reference(kind) {
@@ -225,10 +225,10 @@ impl<'d> Walk<'d> {
     }
 
     fn home_of_shared(&self) -> Home {
-        match self.file.dialect() {
-            Some(Dialect::ClawSpec) => Home::Root,
-            Some(Dialect::CliBench) => Home::Suite,
-            Some(Dialect::KindLm) | None => Home::File(self.place.to_owned()),
+        match self.file.dialect().map(Dialect::unit) {
+            Some(Unit::Workspace) => Home::Root,
+            Some(Unit::Suite) => Home::Suite,
+            Some(Unit::File) | None => Home::File(self.place.to_owned()),
         }
     }
 
@@ -239,52 +239,18 @@ impl<'d> Walk<'d> {
     fn home_of_reference(&self, kind: &str) -> Option<Home> {
         match kind {
             "scenarios" => {}
-            "tasks" if self.file == SpecFile::Script => return Some(Home::Suite),
+            "tasks" if self.file == SpecFile::SCRIPT => return Some(Home::Suite),
             _ => return None,
         }
-        contract(self.file, self.place, || self.around.iter().rev().copied()).map(Home::File)
-    }
-}
-
-/// The contract that baselines belong to.
-fn beside(place: &str) -> String {
-    match place.rsplit_once('/') {
-        Some((directory, _)) => format!("{directory}/scenarios.yaml"),
-        None => "scenarios.yaml".to_owned(),
+        self.file.contract(self.place, &mut self.around.iter().rev().copied()).map(Home::File)
     }
 }
 
 /// The contract whose scenarios a place of a document may name.
-pub fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
-    let around = || {
-        let at = document.pointer_at(offset);
-        std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at))
-    };
-    contract(file, place, around)
-}
-
-/// The contract whose scenarios a node of a file may name. `around` are the nodes that hold it, the nearest first.
-fn contract<'d, I>(file: SpecFile, place: &str, around: impl FnOnce() -> I) -> Option<String>
-where
-    I: Iterator<Item = NodeRef<'d>>,
-{
-    match file {
-        SpecFile::ClawSpecBaselines => Some(beside(place)),
-        SpecFile::ClawSpecLedger => {
-            let item = around().find(|node| node.get("contracts").is_some())?;
-            clawspec::ledger_contracts::contract_of(item, place)
-        }
-        SpecFile::ClawSpecScenarios
-        | SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpecPipeline
-        | SpecFile::ClawSpec
-        | SpecFile::KindLm
-        | SpecFile::CliBench
-        | SpecFile::CliBenchTasks
-        | SpecFile::Script
-        | SpecFile::Gateway
-        | SpecFile::Settings => None,
-    }
+pub(crate) fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
+    let at = document.pointer_at(offset);
+    let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));
+    file.contract(place, &mut around)
 }
 
 #[cfg(test)]
@@ -311,7 +277,7 @@ mod tests {
     fn names_that_files_share_are_found_in_whatever_can_be_read() {
         let own = || Home::File("t/tests/scenarios.yaml".to_owned());
         check(
-            SpecFile::ClawSpecScenarios,
+            SpecFile::CLAWSPEC_SCENARIOS,
             "t/tests/scenarios.yaml",
             "target: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n  - name: \"one\n  - name: two\n    tags: [smoke, 'p 0', \"{{x}}\"]\n    then:\n      - {type: delegation_occurred, to_agent: lead, log_path: /l.log}\n",
             &[
@@ -325,7 +291,7 @@ mod tests {
             ],
         );
         check(
-            SpecFile::CliBenchTasks,
+            SpecFile::CLI_BENCH_TASKS,
             "tasks/a.yaml",
             "- {id: one, category: x}\n",
             &[("tasks", "one", Home::Suite), ("categories", "x", Home::Suite)],
@@ -335,7 +301,7 @@ mod tests {
     #[test]
     fn ledgers_and_baselines_name_the_scenarios_of_a_contract() {
         check(
-            SpecFile::ClawSpecLedger,
+            SpecFile::CLAWSPEC_LEDGER,
             "docs/testing/coverage-ledger.yaml",
             "waves:\n  w:\n    items:\n      - id: skills/a\n        contracts: {scenario_file: skills/a/tests/scenarios.yaml}\n        verification: {approved_smoke_scenario: one}\n",
             &[
@@ -344,7 +310,7 @@ mod tests {
             ],
         );
         check(
-            SpecFile::ClawSpecBaselines,
+            SpecFile::CLAWSPEC_BASELINES,
             "skills/a/tests/baselines.yaml",
             "version: '1.0'\nbaselines:\n  one: {runs: 5}\n",
             &[("scenarios", "one", Home::File("skills/a/tests/scenarios.yaml".to_owned()))],

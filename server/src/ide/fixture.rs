@@ -51,7 +51,7 @@ impl Fixture {
             more => panic!("{} cursors", more.len()),
         };
         let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".yaml"));
-        let file = stem.and_then(SpecFile::parse).unwrap_or(SpecFile::KindLm);
+        let file = stem.and_then(SpecFile::parse).unwrap_or(SpecFile::KINDLM);
         let document = Document::read(text, file.scalar_rules());
         let place = path.clone();
         let files = MemoryFiles::new("/", files.iter().map(|(path, text)| (path.as_str(), text.as_str()))).at(&place);

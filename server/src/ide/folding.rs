@@ -9,7 +9,7 @@ use super::parts::Keeper;
 
 /// Something that can be folded. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fold {
+pub(crate) struct Fold {
     /// From its first line to the end of its last line that is not blank.
     pub range: Range<usize>,
     /// What it is.
@@ -18,7 +18,7 @@ pub struct Fold {
 
 /// What is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoldKind {
+pub(crate) enum FoldKind {
     /// A part of the tree.
     Node,
     /// Lines of comments.
@@ -26,7 +26,7 @@ pub enum FoldKind {
 }
 
 /// A block of a document, as far as its folds are concerned: they depend on nothing else.
-pub struct FoldedBlock<'d> {
+pub(crate) struct FoldedBlock<'d> {
     document: &'d Document,
     /// Its bytes.
     range: Range<usize>,
@@ -53,13 +53,14 @@ impl<'d> Child<'d> {
 }
 
 /// Everything that can be folded, in the order of the text; on each line only the largest.
-pub fn folds(document: &Document) -> Vec<Fold> {
+#[cfg(test)]
+pub(crate) fn folds(document: &Document) -> Vec<Fold> {
     let blocks = folded_blocks(document).into_iter();
     blocks.flat_map(|block| block.lists.iter().cloned().chain(block.folds()).collect::<Vec<_>>()).collect()
 }
 
 /// Returns the blocks of a document in the order of the text.
-pub fn folded_blocks(document: &Document) -> Vec<FoldedBlock<'_>> {
+pub(crate) fn folded_blocks(document: &Document) -> Vec<FoldedBlock<'_>> {
     let mut children = Vec::new();
     if let Some(root) = document.root().filter(|root| root.alias().is_none()) {
         for entry in root.entries() {
@@ -111,7 +112,7 @@ fn fold_of_list(document: &Document, entry: EntryRef<'_>) -> Option<Fold> {
 
 impl FoldedBlock<'_> {
     /// Returns what can be folded in the block, in the order of the text; on each line only the largest.
-    pub fn folds(&self) -> Vec<Fold> {
+    pub(crate) fn folds(&self) -> Vec<Fold> {
         let lines = lines(self.document, &self.range);
         let mut finder = Finder { document: self.document, lines, found: Vec::new() };
         for child in &self.children {

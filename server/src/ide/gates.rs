@@ -11,7 +11,7 @@ use super::run_problems::RunProblem;
 
 /// Returns the gates that do not hold, each at its key. Empty where a result is missing: with each case come those of its
 /// attempts whose evidence is of what the case does now.
-pub fn failing(suite: &Suite, document: &Document, attempts: &[Vec<&RunResult>]) -> Vec<RunProblem> {
+pub(crate) fn failing(suite: &Suite, document: &Document, attempts: &[Vec<&RunResult>]) -> Vec<RunProblem> {
     let cases = suite.cases.iter().zip(attempts);
     let Some(cases) = cases.map(|(case, attempts)| planned(case, attempts)).collect::<Option<Vec<_>>>() else {
         return Vec::new();

@@ -100,9 +100,9 @@ fn text(third: &str) -> String {
 /// What an editor shows of the undamaged tests, ranges as text.
 fn shown(document: &Document) -> Vec<String> {
     let text = String::from(document.text());
-    let analysis = Analyzer::new(SpecFile::KindLm).analyze(document, &MemoryFiles::default(), &Settings::default());
+    let analysis = Analyzer::new(SpecFile::KINDLM).analyze(document, &MemoryFiles::default(), &Settings::default());
     let mut lines = Vec::new();
-    let outline = symbols(document, SpecFile::KindLm);
+    let outline = symbols(document, SpecFile::KINDLM);
     let section = |name: &str| outline.iter().find(|symbol| symbol.name == name);
     lines.push(format!("{:?}", section("gates").map(|gates| &text[gates.range.clone()])));
     for name in ["first", "second", "fourth", "fifth"] {
@@ -123,7 +123,7 @@ fn shown(document: &Document) -> Vec<String> {
         }
         for (place, from) in [("keys", "    \n"), ("values", "text\n"), ("claims", "output:")] {
             let at = start + source.find(from).expect("it is there") + if place == "keys" { 4 } else { 0 };
-            let offered = complete(document, SpecFile::KindLm, at, Values { files: &MemoryFiles::default(), now: "" });
+            let offered = complete(document, SpecFile::KINDLM, at, Values { files: &MemoryFiles::default(), now: "" });
             let labels: Vec<String> = offered.into_iter().map(|item| item.label).collect();
             lines.push(format!("{name}: {place} {}", labels.join(" ")));
         }
@@ -165,7 +165,7 @@ fn the_damaged_test_itself_is_completed() {
         let text = text(&third.replacen("$0", "", 1));
         let document = Document::read(&text, ScalarRules::Yaml12);
         let at = HEAD.len() + sound("first").len() + sound("second").len() + cursor;
-        let offered = complete(&document, SpecFile::KindLm, at, Values { files: &MemoryFiles::default(), now: "" });
+        let offered = complete(&document, SpecFile::KINDLM, at, Values { files: &MemoryFiles::default(), now: "" });
         offered.into_iter().map(|item| item.label).collect::<Vec<_>>()
     };
     for (third, wanted) in [

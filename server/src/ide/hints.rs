@@ -14,7 +14,7 @@ use super::{values::Values, walk, written::Written};
 
 /// A hint at a place of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint {
+pub(crate) struct Hint {
     /// The byte after which it is.
     pub at: usize,
     /// What it says.
@@ -30,7 +30,7 @@ const PATTERNS: usize = 64;
 const LENGTH: usize = 40;
 
 /// Returns the hints in a range.
-pub fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: Values<'_>) -> Vec<Hint> {
+pub(crate) fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: Values<'_>) -> Vec<Hint> {
     let mut found = Vec::new();
     let mut counted = 0;
     walk::values(document, file, &range, &mut |node, shape, parent| {
@@ -99,7 +99,7 @@ fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
 }
 
 /// Which files a pattern matches, as Markdown.
-pub fn matches(pattern: &str, values: Values<'_>) -> String {
+pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
     const SHOWN: usize = 20;
     let Matches { paths, cut } = values.files.glob(pattern);
     let mut lines: Vec<String> =

@@ -6,7 +6,6 @@ mod tests;
 use std::ops::Range;
 
 use speclens_schema::{
-    dialect::clawspec::{config::Config, lower},
     directive,
     document::{Document, NodeRef, Pointer, Shape as NodeShape, Step},
     files::FileKind,
@@ -21,18 +20,12 @@ use speclens_schema::{
 
 use super::{agents, card, hints, links, models::Reach, names, pattern_words, values::Values, written::Written};
 
-/// The section whose entries count where nothing else is set.
-const DEFAULTS: &str = "defaults";
-
 /// The section of a KindLM suite that says where models are reached.
 const PROVIDERS: &str = "providers";
 
-/// Keys of a task that count for all tasks when they stand beside `tasks`.
-const SHARED_BY_TASKS: [&str; 2] = ["repeat", "scaffold"];
-
 /// What is shown, and for which bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hover {
+pub(crate) struct Hover {
     /// The key, the value or the placeholder.
     pub range: Range<usize>,
     /// Markdown.
@@ -43,7 +36,7 @@ pub struct Hover {
 
 /// A place of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The mapping, with `[]` for items of lists: `tests[].expect`.
     pub path: String,
     /// The key and the value that decide the form of the mapping.
@@ -54,7 +47,7 @@ pub struct Page {
 
 /// What is known about the place at `offset`; nothing about plain text. `suite` is what the document was
 /// lowered to, as far as it is known: it says which command would run.
-pub fn hover(
+pub(crate) fn hover(
     document: &Document,
     file: SpecFile,
     offset: usize,
@@ -152,7 +145,7 @@ impl<'d> Place<'d> {
 
     /// Where the provider is reached whose entry this is.
     fn provider(&self, name: &str, reach: Reach<'_>) -> Option<String> {
-        let is_entry = self.file == SpecFile::KindLm && self.at.parent() == Some(Pointer::root().key(PROVIDERS));
+        let is_entry = self.file == SpecFile::KINDLM && self.at.parent() == Some(Pointer::root().key(PROVIDERS));
         reach.of_provider(name, self.document.find(&self.at).filter(|_| is_entry)?)
     }
 
@@ -177,48 +170,9 @@ impl<'d> Place<'d> {
 
     /// What counts where a key is not set: what another section says, another file, or the default.
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
-        match self.file {
-            SpecFile::KindLm => {
-                if self.at.steps().next().is_some_and(|step| step == DEFAULTS) {
-                    return None;
-                }
-                let value = self.document.root()?.get(DEFAULTS)?.get(name)?.text()?;
-                Some(format!("Defaults to {} from `{DEFAULTS}` in this file.", card::inline(value)))
-            }
-            SpecFile::CliBench | SpecFile::CliBenchTasks => {
-                let is_of_task = self.at.steps().any(|step| step.index().is_some());
-                if !is_of_task || !SHARED_BY_TASKS.contains(&name) {
-                    return None;
-                }
-                if self.file == SpecFile::CliBench {
-                    let value = self.document.root()?.get(name)?.text()?;
-                    return Some(format!("Defaults to {} from this file.", card::inline(value)));
-                }
-                let main = values.files.main()?;
-                let text = String::from_utf8(values.files.read(main).ok()?.to_vec()).ok()?;
-                let suite = Document::read(&text, self.file.scalar_rules());
-                let value = suite.root()?.get(name)?.text()?;
-                Some(format!("Defaults to {} from `{main}`.", card::inline(value)))
-            }
-            SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => match name {
-                "log_path" => {
-                    let path = lower::settings(values.files).log_path();
-                    let from = match values.files.kind(Config::FILE) {
-                        Some(_) => format!("`{}`", Config::FILE),
-                        None => "the default settings".to_owned(),
-                    };
-                    Some(format!("Defaults to {}, from {from}.", card::inline(&path)))
-                }
-                "run_id" => Some("Defaults to `{{run_id}}`.".to_owned()),
-                _ => None,
-            },
-            SpecFile::Settings
-            | SpecFile::Script
-            | SpecFile::Gateway
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines => None,
-        }
+        let found = self.file.dialect()?.in_force(self.file, self.document, &self.at, name, values.files)?;
+        let source = found.source.map(|source| format!(" from {source}")).unwrap_or_default();
+        Some(format!("Defaults to {}{source}.", card::inline(&found.value)))
     }
 
     /// Where the reference explains a key of the mapping around the cursor.
@@ -291,7 +245,7 @@ impl<'d> Place<'d> {
                 let markdown = pattern_words::words(value.text()?)?;
                 return Some(Hover { range, markdown, page: None });
             }
-            Some(Word::Defines("models")) if self.file == SpecFile::CliBench => {
+            Some(Word::Defines("models")) if self.file == SpecFile::CLI_BENCH => {
                 let id = value.text()?;
                 let (provider, model) = id.split_once('/')?;
                 if let Some(path) = links::script_of(self.file, &shape, value) {

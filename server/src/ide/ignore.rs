@@ -10,7 +10,7 @@ use speclens_schema::{
 
 /// Returns the edits that allow a code in the line of an offset: in a comment after it, else on the line above. `None`
 /// where no comment fits, as within a text of several lines.
-pub fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
+pub(crate) fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
     let text = document.text();
     let number = text.byte_to_line(at.min(text.len_bytes()));
     let start = text.line_to_byte(number);
@@ -39,7 +39,7 @@ pub fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edit>> {
 }
 
 /// Returns the edits that allow a code in a whole file.
-pub fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
+pub(crate) fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
     if let Some(own) = allowances(document).iter().find(|allowance| is_for_file(document, allowance)) {
         return extended(own, code).map(|edit| vec![edit]);
     }
@@ -51,7 +51,7 @@ pub fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
 }
 
 /// Returns the edit of `speclens.yaml` that switches a code off. `None` where its text is too unlike settings to add to it.
-pub fn in_settings(text: &str, code: Code) -> Option<Edit> {
+pub(crate) fn in_settings(text: &str, code: Code) -> Option<Edit> {
     let document = Document::read(text, ScalarRules::Yaml12);
     let (code, line_break) = (code.as_str(), line_break(text));
     let severity = document.root().and_then(|root| root.entry("severity"));

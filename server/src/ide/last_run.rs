@@ -18,7 +18,7 @@ const MAX_LINES: usize = 10;
 
 /// Returns what is known of the last run at a place: what was noticed, and how the claim there went. Empty where the results
 /// are of an older text, whose places mean something else now.
-pub fn hovers(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Vec<Hover> {
+pub(crate) fn hovers(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Vec<Hover> {
     if !latest.is_of(document) {
         return Vec::new();
     }

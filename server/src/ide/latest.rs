@@ -22,7 +22,7 @@ use super::{
 
 /// What the analysis found last.
 #[derive(Debug, Default)]
-pub struct Latest {
+pub(crate) struct Latest {
     /// The text that it was found in.
     pub text: Rope,
     /// The suite; `None` where nothing is known of any of its tests.
@@ -37,27 +37,27 @@ pub struct Latest {
 
 impl Latest {
     /// Returns the cases that are written in the document itself, each with what is known about it.
-    pub fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+    pub(crate) fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.all().filter(|(case, _)| case.file.is_none())
     }
 
     /// Returns the states of the cases of the suite that are in other files.
-    pub fn elsewhere(&self) -> Vec<CaseState> {
+    pub(crate) fn elsewhere(&self) -> Vec<CaseState> {
         self.all().filter(|(case, _)| case.file.is_some()).map(|(_, outcome)| outcome.state.clone()).collect()
     }
 
     /// Returns every case of the suite, each with what is known about it.
-    pub fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
 
     /// Whether it was found in the text that a document has now, so that its pointers are of this text.
-    pub fn is_of(&self, document: &Document) -> bool {
+    pub(crate) fn is_of(&self, document: &Document) -> bool {
         self.text.is_instance(document.text())
     }
 
     /// Returns what lenses say about the cases that are written in the document itself, by their names.
-    pub fn known(&self) -> HashMap<&str, Known> {
+    pub(crate) fn known(&self) -> HashMap<&str, Known> {
         let mut known: HashMap<&str, Known> =
             self.own().map(|(case, outcome)| (case.name.as_str(), outcome.known())).collect();
         // A test that is not there any more has a new name now.
@@ -70,13 +70,13 @@ impl Latest {
     }
 
     /// Whether anything is known of a run of a test.
-    pub fn has_transcript(&self, test: &str) -> bool {
+    pub(crate) fn has_transcript(&self, test: &str) -> bool {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
     }
 
     /// Returns the places in other files that the newest attempt of a test saw for the claim around a place of the
     /// document.
-    pub fn sightings(&self, document: &Document, at: &Pointer) -> Vec<FilePlace> {
+    pub(crate) fn sightings(&self, document: &Document, at: &Pointer) -> Vec<FilePlace> {
         let found = self.own().filter(|_| self.is_of(document)).find(|(case, _)| at.below(&case.at).is_some());
         let Some((case, outcome)) = found else { return Vec::new() };
         let results = outcome.attempts.iter().map(|attempt| &attempt.result);
@@ -92,12 +92,12 @@ impl Latest {
     }
 
     /// Whether a judge can be asked about what is recorded of a test of the document itself.
-    pub fn can_ask(&self, test: &str) -> bool {
+    pub(crate) fn can_ask(&self, test: &str) -> bool {
         self.own().any(|(case, outcome)| case.name == test && outcome.can_ask)
     }
 
     /// Whether lenses say something else than they said before.
-    pub fn changes_lenses(&self, before: Option<&Latest>) -> bool {
+    pub(crate) fn changes_lenses(&self, before: Option<&Latest>) -> bool {
         let none = HashSet::new();
         if before.map_or(&none, |before| &before.broken) != &self.broken
             || before.is_some_and(|before| before.is_refused) != self.is_refused
@@ -118,7 +118,7 @@ impl Latest {
 
 /// What is wrong with the results of a suite, by the file where it is.
 #[derive(Debug, Default)]
-pub struct RunProblems {
+pub(crate) struct RunProblems {
     /// What is wrong in the document itself.
     pub own: Vec<RunProblem>,
     /// What is wrong in other files that hold cases of the suite.
@@ -127,7 +127,12 @@ pub struct RunProblems {
 
 /// Returns what is wrong with the results of a suite. `outcomes` has one for each case; `with_gates`: the document is the
 /// main file of the suite and has no errors, so its gates are judged, too.
-pub fn problems(suite: &Suite, document: &Document, outcomes: &[Arc<CaseOutcome>], with_gates: bool) -> RunProblems {
+pub(crate) fn problems(
+    suite: &Suite,
+    document: &Document,
+    outcomes: &[Arc<CaseOutcome>],
+    with_gates: bool,
+) -> RunProblems {
     let mut found = RunProblems::default();
     let mut names: HashMap<&str, usize> = HashMap::new();
     for case in &suite.cases {

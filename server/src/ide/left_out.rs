@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Settles what is known of the cases of a suite where repeats stop: an attempt that a run omits is not missing.
-pub fn without_spare(suite: &Suite, outcomes: Vec<Arc<CaseOutcome>>) -> Vec<Arc<CaseOutcome>> {
+pub(crate) fn without_spare(suite: &Suite, outcomes: Vec<Arc<CaseOutcome>>) -> Vec<Arc<CaseOutcome>> {
     let repeats = suite.cases.iter().filter(|case| case.repeat > 1);
     if !repeats.flat_map(|case| case.action.subjects()).any(|subject| suite.gates.can_be_decided(&subject)) {
         return outcomes;

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use speclens_schema::{
-    dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     json_schema::SpecFile,
     suite::{ActionKind, WrittenCase, case_items, list_of_cases, name_of_item, written_case, written_cases},
@@ -19,7 +18,7 @@ use super::{
 
 /// What is known about a test.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CaseState {
+pub(crate) enum CaseState {
     /// Nothing was recorded.
     NeverRun,
     /// It runs now.
@@ -59,7 +58,7 @@ pub enum CaseState {
 
 /// The state of a test, and whose run it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub(crate) struct Known {
     /// The state.
     pub state: CaseState,
     /// The other test of the file that was run, where the two do the same.
@@ -76,7 +75,7 @@ pub struct Known {
 
 impl Known {
     /// What is known of a test that never ran.
-    pub fn nothing() -> Known {
+    pub(crate) fn nothing() -> Known {
         Known {
             state: CaseState::NeverRun,
             from: None,
@@ -90,7 +89,7 @@ impl Known {
 
 /// A lens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Lens {
+pub(crate) struct Lens {
     /// The bytes it stands above.
     pub range: Range<usize>,
     /// What it says.
@@ -101,7 +100,7 @@ pub struct Lens {
 
 /// What a click on a lens does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum LensAction {
+pub(crate) enum LensAction {
     /// Runs the test with this name, or says why it is not run.
     Run(String),
     /// Asks who is to work on the test with this name, and runs it.
@@ -128,7 +127,7 @@ pub enum LensAction {
 
 impl CaseState {
     /// The state in a few words; nothing for a test that never ran.
-    pub fn title(&self) -> Option<String> {
+    pub(crate) fn title(&self) -> Option<String> {
         let passed = |milliseconds: &Option<f64>| {
             milliseconds.map_or_else(|| "✓ passed".to_owned(), |it| format!("✓ passed {}", duration(it)))
         };
@@ -199,7 +198,7 @@ impl Counted {
 }
 
 /// A duration as a person says it.
-pub fn duration(milliseconds: f64) -> String {
+pub(crate) fn duration(milliseconds: f64) -> String {
     if milliseconds < 1000.0 {
         format!("{} ms", milliseconds.round())
     } else {
@@ -209,7 +208,7 @@ pub fn duration(milliseconds: f64) -> String {
 
 /// What is known of the suite of a document beyond the text of the document.
 #[derive(Clone, Copy, Debug)]
-pub struct Around<'a> {
+pub(crate) struct Around<'a> {
     /// What decides whether its tests can be run.
     pub looks: Looks<'a>,
     /// The main file of the suite, as seen from the document, where that is another file.
@@ -221,7 +220,7 @@ pub struct Around<'a> {
 }
 
 /// The lenses of a document: those of the file, and those of its tests.
-pub struct Lenses<'a> {
+pub(crate) struct Lenses<'a> {
     /// Those above the first entry.
     pub file: Vec<Lens>,
     /// The tests, in the order of the text.
@@ -229,7 +228,7 @@ pub struct Lenses<'a> {
 }
 
 /// The lenses of a test.
-pub struct TestLenses<'a> {
+pub(crate) struct TestLenses<'a> {
     /// Where they are kept.
     pub keeper: Option<Keeper<'a>>,
     /// The lenses. They depend on more than the text of the test.
@@ -277,7 +276,11 @@ fn tests(file: SpecFile, document: &Document) -> Vec<Test<'_>> {
 }
 
 /// Returns the lenses of a document. `known` says what is known of a test by its name.
-pub fn lenses<'a>(document: &'a Document, around: Around<'_>, known: impl Fn(&str) -> Option<Known>) -> Lenses<'a> {
+pub(crate) fn lenses<'a>(
+    document: &'a Document,
+    around: Around<'_>,
+    known: impl Fn(&str) -> Option<Known>,
+) -> Lenses<'a> {
     let tests = tests(around.looks.file, document);
     let obstacles = Obstacles::new(tests.iter().map(|test| &*test.facts.name), around.looks);
     let mut counts = Counts::default();
@@ -330,7 +333,7 @@ fn of_test(
     if around.has_choice {
         push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
     }
-    if around.looks.file.dialect() == Some(Dialect::CliBench) {
+    if facts.does == ActionKind::Agent {
         push("Dry run".to_owned(), LensAction::DryRun(name.to_owned()));
     }
     if facts.has_preconditions {
@@ -378,7 +381,7 @@ impl Counts {
 }
 
 fn of_file(document: &Document, around: Around<'_>, Counts { counts, has_result }: &Counts) -> Vec<Lens> {
-    let names_files = || around.looks.file == SpecFile::CliBench;
+    let names_files = || around.looks.file.part().is_some();
     if counts.is_empty() && !(names_files() && has_items(document, around.looks.file)) {
         return Vec::new();
     }
@@ -409,7 +412,7 @@ fn has_items(document: &Document, file: SpecFile) -> bool {
 }
 
 /// Returns the name of the test around an offset. The blanks and the dash before a test belong to it.
-pub fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
+pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
     let Some(at) = list_of_cases(file) else {
         return written_cases(file, document).first().map(|test| test.name.to_string());
     };

@@ -11,16 +11,11 @@ use speclens_schema::{
     shape::{Shape, Word},
 };
 
-use super::{
-    agents,
-    parts::{Part, parts},
-    values::Values,
-    walk,
-};
+use super::{agents, parts::Part, values::Values, walk};
 
 /// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub(crate) struct Link {
     /// The bytes of the path.
     pub range: Range<usize>,
     /// The path that it means, relative to the suite's directory.
@@ -28,12 +23,13 @@ pub struct Link {
 }
 
 /// Every path to something that exists.
-pub fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
-    parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
+#[cfg(test)]
+pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
+    super::parts::parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
 }
 
 /// The paths of a part of a document that lead to something that exists.
-pub fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> Vec<Link> {
+pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
     walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, file, values)));
     found
@@ -41,7 +37,7 @@ pub fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> Vec<Link
 
 /// Returns the files that an editor opens for what is at an offset: those that a path leads to, that of an agent, or those
 /// that a pattern matches.
-pub fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
+pub(crate) fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let mut found = Vec::new();
     walk::values(document, file, &(offset..offset), &mut |node, shape, _| {
         found.extend(link(node, shape, file, values).map(|link| opened(&link.path, values.files)));
@@ -57,7 +53,7 @@ pub fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset:
 
 /// Returns what an editor opens for a path: for the directory of an agent or a skill, which no editor opens, the file that
 /// describes it.
-pub fn opened(path: &str, files: &dyn Files) -> String {
+pub(crate) fn opened(path: &str, files: &dyn Files) -> String {
     let is_directory = files.kind(path) == Some(FileKind::Directory);
     let inside = ["SOUL.md", "SKILL.md"].map(|name| format!("{}/{name}", path.trim_end_matches('/')));
     let described = inside.into_iter().find(|file| is_directory && files.kind(file) == Some(FileKind::File));
@@ -67,7 +63,7 @@ pub fn opened(path: &str, files: &dyn Files) -> String {
 /// The file of the agent that a text such as `agent:website/orchestrator` names.
 fn agent_at(document: &Document, file: SpecFile, files: &dyn Files, offset: usize) -> Option<String> {
     let node = document.find(&document.pointer_at(offset))?;
-    if file.dialect() != Some(Dialect::ClawSpec) || !node.own_range().contains(&offset) {
+    if file.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&offset) {
         return None;
     }
     let name = node.text()?.trim().strip_prefix("agent:")?;
@@ -86,12 +82,12 @@ fn link(node: NodeRef<'_>, shape: &Shape, file: SpecFile, values: Values<'_>) ->
 
 /// The file of a scripted model that a suite names, whether it exists or not.
 pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Option<String> {
-    let is_model = file == SpecFile::CliBench && matches!(shape.word(), Some(Word::Defines("models")));
+    let is_model = file == SpecFile::CLI_BENCH && matches!(shape.word(), Some(Word::Defines("models")));
     if is_model { script::file_of(node.text()?) } else { None }
 }
 
 /// The file of the scripted model at an offset, where it exists.
-pub fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
+pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
     let pointer = document.pointer_at(offset);
     let node = document.find(&pointer)?;
     let range = node.range();
@@ -111,7 +107,7 @@ fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usiz
     if offset < range.start || offset > range.end || !matches!(shape.word(), Some(Word::File(_))) {
         return Vec::new();
     }
-    if let Some(target) = task_files::Target::of(text, values.files).filter(|_| file == SpecFile::CliBench) {
+    if let Some(target) = task_files::Target::of(text, values.files).filter(|_| file == SpecFile::CLI_BENCH) {
         return target.files();
     }
     values.pattern(&shape, text).map(|pattern| values.files.glob(&pattern).paths).unwrap_or_default()

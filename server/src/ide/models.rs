@@ -17,9 +17,9 @@ use speclens_schema::{
 use super::card;
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts beside it.
-pub fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
+pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
     // Only tasks of cli-bench are given to models.
-    if file.dialect() != Some(Dialect::CliBench) {
+    if file.dialect() != Some(Dialect::CLI_BENCH) {
         return Vec::new();
     }
     let mut items = case_items(file, document).into_iter().flatten();
@@ -41,7 +41,7 @@ pub fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &
 
 /// What decides where a model is reached.
 #[derive(Clone, Copy)]
-pub struct Reach<'r> {
+pub(crate) struct Reach<'r> {
     /// The settings in force.
     pub settings: &'r Arc<Settings>,
     /// The value of a variable.

@@ -20,7 +20,7 @@ pub(crate) struct Definition<'d> {
 /// the items' own names.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
     // cli-bench calls its models by the section in which they stand.
-    if file == SpecFile::CliBench && kind == "models" {
+    if file == SpecFile::CLI_BENCH && kind == "models" {
         let listed = document.root().and_then(|root| root.get("providers"));
         let named = listed.into_iter().flat_map(NodeRef::items).filter(|item| item.text().is_some());
         return named.map(|item| Definition { name: item, node: item }).collect();

@@ -24,7 +24,7 @@ use super::{
 
 /// A name at the cursor, and everywhere else.
 #[derive(Clone, Debug)]
-pub struct Occurrences {
+pub(crate) struct Occurrences {
     /// The name.
     pub name: String,
     /// What kind of name it is.
@@ -37,7 +37,7 @@ pub struct Occurrences {
 
 /// What kind of name it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NameKind {
+pub(crate) enum NameKind {
     /// Something that the file defines, such as one of its `models`.
     Thing(&'static str),
     /// Something that nothing defines and several places name, such as one of the `tags`.
@@ -52,7 +52,7 @@ pub enum NameKind {
 
 /// One place of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Occurrence {
+pub(crate) struct Occurrence {
     /// The bytes of the name alone: no quotes, no braces, no `&`.
     pub range: Range<usize>,
     /// Whether the name comes from here.
@@ -62,7 +62,7 @@ pub struct Occurrence {
 }
 
 /// The name at an offset with all its places. Nothing where no name stands.
-pub fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
+pub(crate) fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
     anchors(document, offset).or_else(|| {
         let pointer = document.pointer_at(offset);
         Finder::new(document, file).at(offset, &pointer)
@@ -70,7 +70,13 @@ pub fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurr
 }
 
 /// The places of another name of the same kind, as if it stood at the offset: what a new name would be mixed up with.
-pub fn find_other(document: &Document, file: SpecFile, offset: usize, kind: &NameKind, name: &str) -> Vec<Occurrence> {
+pub(crate) fn find_other(
+    document: &Document,
+    file: SpecFile,
+    offset: usize,
+    kind: &NameKind,
+    name: &str,
+) -> Vec<Occurrence> {
     let finder = Finder::new(document, file);
     let (pointer, token) = (document.pointer_at(offset), offset..offset);
     let found = match kind {

@@ -17,7 +17,7 @@ use super::{
 
 /// What is known about one case.
 #[derive(Debug)]
-pub struct CaseOutcome {
+pub(crate) struct CaseOutcome {
     /// The state.
     pub state: CaseState,
     /// The other case whose recording it is, where the two do the same.
@@ -36,7 +36,7 @@ pub struct CaseOutcome {
 
 /// Whether a test runs now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// It does not.
     AtRest,
     /// It does.
@@ -47,7 +47,7 @@ pub enum Phase {
 
 impl CaseOutcome {
     /// Returns what attempts amount to. `own` are those who act as the suite says; each of them makes `case.repeat` attempts.
-    pub fn of(case: &Case, own: &[Subject], results: Vec<RunResult>, phase: Phase) -> CaseOutcome {
+    pub(crate) fn of(case: &Case, own: &[Subject], results: Vec<RunResult>, phase: Phase) -> CaseOutcome {
         let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
         let any_stale = results.iter().any(is_stale);
         let known =
@@ -82,7 +82,7 @@ impl CaseOutcome {
     }
 
     /// What a lens says about it.
-    pub fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> Known {
         Known {
             state: self.state.clone(),
             from: self.from.clone(),
@@ -94,7 +94,7 @@ impl CaseOutcome {
     }
 
     /// Returns the attempts, as far as they are the last word on the case: none while it runs, or after a run was cancelled.
-    pub fn settled(&self) -> Vec<&RunResult> {
+    pub(crate) fn settled(&self) -> Vec<&RunResult> {
         match self.state {
             CaseState::Running | CaseState::Cancelled => Vec::new(),
             CaseState::NeverRun
@@ -108,7 +108,7 @@ impl CaseOutcome {
     }
 
     /// Returns what is wrong with the attempts, at its places in the document that holds the case.
-    pub fn problems(&self, dialect: Dialect, document: &Document, case: &Case) -> Vec<RunProblem> {
+    pub(crate) fn problems(&self, dialect: Dialect, document: &Document, case: &Case) -> Vec<RunProblem> {
         let mut found: Vec<RunProblem> = Vec::new();
         let begun = self.attempts.iter().map(|attempt| &attempt.result).filter(|result| !result.is_left_out());
         for attempt in begun {
@@ -129,7 +129,7 @@ impl CaseOutcome {
 
 /// An attempt, judged by the claims as they are.
 #[derive(Clone, Debug)]
-pub struct JudgedAttempt {
+pub(crate) struct JudgedAttempt {
     /// What came of it.
     pub result: RunResult,
     /// How the act ended, where it did not succeed, and the last that it wrote to standard error.
@@ -196,9 +196,9 @@ mod tests {
     /// A case that each of two models works on twice.
     fn case() -> Case {
         let text = "cli: git\nproviders: [a/one, b/two]\nrepeat: 2\ntasks:\n  - {id: t, intent: x, assert: []}\n";
-        let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+        let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
         let suite =
-            Analyzer::new(SpecFile::CliBench).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite;
+            Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite;
         suite.cases[0].as_ref().clone()
     }
 

@@ -16,7 +16,7 @@ use speclens_schema::{
 };
 
 /// A part of a document.
-pub struct Part<'d> {
+pub(crate) struct Part<'d> {
     /// The item, or the value of the entry.
     pub(crate) node: NodeRef<'d>,
     /// What the schema says of it, whatever it holds.
@@ -30,7 +30,7 @@ pub struct Part<'d> {
 /// A block of a document as a place for answers. An answer must depend on nothing but the text of the block, what its
 /// aliases lead to, and the key.
 #[derive(Clone, Copy)]
-pub struct Keeper<'d> {
+pub(crate) struct Keeper<'d> {
     /// Where the block begins, in bytes.
     pub start: usize,
     /// Its length in bytes.
@@ -41,12 +41,12 @@ pub struct Keeper<'d> {
 
 impl<'d> Keeper<'d> {
     /// Returns the block of a document that begins at a byte.
-    pub fn of_block(start: usize, block: &'d Arc<Block>) -> Keeper<'d> {
+    pub(crate) fn of_block(start: usize, block: &'d Arc<Block>) -> Keeper<'d> {
         Keeper { start, length: block.length(), block, key: 0 }
     }
 
     /// Returns the block of an item, if it is alone in it.
-    pub fn of_item(item: NodeRef<'d>) -> Option<Keeper<'d>> {
+    pub(crate) fn of_item(item: NodeRef<'d>) -> Option<Keeper<'d>> {
         let document = item.document();
         let (start, block) = document.own_block(item)?;
         let key = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
@@ -54,7 +54,7 @@ impl<'d> Keeper<'d> {
     }
 
     /// Returns the same place for answers that depend on something else, too.
-    pub fn under(self, circumstances: impl Hash) -> Keeper<'d> {
+    pub(crate) fn under(self, circumstances: impl Hash) -> Keeper<'d> {
         let mut hasher = DefaultHasher::new();
         (self.key, circumstances).hash(&mut hasher);
         Keeper { key: hasher.finish(), ..self }
@@ -62,13 +62,13 @@ impl<'d> Keeper<'d> {
 
     /// Returns what was found out about the block under the same circumstances, or finds it out now. One answer of each type
     /// is kept.
-    pub fn kept<T: Any + Send + Sync>(self, find_out: impl FnOnce() -> T) -> Arc<T> {
+    pub(crate) fn kept<T: Any + Send + Sync>(self, find_out: impl FnOnce() -> T) -> Arc<T> {
         self.block.memo(self.key, find_out)
     }
 }
 
 /// Returns the parts of a document in the order of the text.
-pub fn parts(document: &Document, file: SpecFile) -> Vec<Part<'_>> {
+pub(crate) fn parts(document: &Document, file: SpecFile) -> Vec<Part<'_>> {
     let Some(root) = document.root() else { return Vec::new() };
     let shape = Shape::of(file).at(Some(root));
     let mut found = Vec::new();

@@ -126,7 +126,7 @@ fn check_keys(text: &str) {
         let quoted = text[key.range()].starts_with(['"', '\'']);
         let cursor = if quoted { key.range().end - 1 } else { key.range().end };
         // Below free values the schema says nothing, and so does the cursor.
-        let Some(context) = Context::find(&document, SpecFile::KindLm, cursor) else {
+        let Some(context) = Context::find(&document, SpecFile::KINDLM, cursor) else {
             let is_free = ["/argsMatch", "/when", "/contains"].iter().any(|name| at.as_str().contains(name));
             assert!(is_free, "{at} {} was not found", key.key_text());
             continue;
@@ -148,22 +148,22 @@ fn visit(document: &Document, offset: usize) {
     let text = String::from(document.text());
     let files = MemoryFiles::new("/", [("a.json", "{}"), ("d/b.json", "{}")]);
     let values = Values { files: &files, now: "2026-05-14T12:00:00Z" };
-    for hint in hints(document, SpecFile::KindLm, 0..text.len(), values) {
+    for hint in hints(document, SpecFile::KINDLM, 0..text.len(), values) {
         assert!(text.is_char_boundary(hint.at));
     }
     let mut last = 0;
-    for token in tokens(document, SpecFile::KindLm, 0..text.len()) {
+    for token in tokens(document, SpecFile::KINDLM, 0..text.len()) {
         assert!(last <= token.range.start && text.get(token.range.clone()).is_some(), "{token:?}\n{text}");
         last = token.range.end;
     }
-    for item in complete(document, SpecFile::KindLm, offset, values) {
+    for item in complete(document, SpecFile::KINDLM, offset, values) {
         let range = item.edit.range;
         assert!(range.start <= offset && offset <= range.end, "{offset} {range:?} {}\n{text}", item.label);
         assert!(!text[range].contains('\n'), "{}", item.label);
         assert!(!item.label.is_empty());
     }
     let reach = Reach { settings: &Arc::default(), environment: &|_| None };
-    if let Some(hover) = hover(document, SpecFile::KindLm, offset, None, values, reach) {
+    if let Some(hover) = hover(document, SpecFile::KINDLM, offset, None, values, reach) {
         assert!(text.get(hover.range).is_some());
     }
 }
@@ -243,7 +243,7 @@ fn no_text_makes_anything_panic() {
                 visit(&document, at);
             }
         }
-        check_symbols(&symbols(&document, SpecFile::KindLm), &text);
+        check_symbols(&symbols(&document, SpecFile::KINDLM), &text);
         for fold in folds(&document) {
             assert!(
                 text.get(fold.range.clone()).is_some_and(|folded| folded.contains(['\n', '\r'])),

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The edits that rename what stands at an offset, in the order of the text; or why it cannot be done.
-pub fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
+pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
     let found = occurrences::find(document, file, offset)
         .ok_or_else(|| "no name at the cursor: put the cursor on a name".to_owned())?;
     match &found.kind {
@@ -110,8 +110,8 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 }
 
 /// The sentence that refuses to rename a word that has a meaning in its format.
-pub fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
-    let is_refusal = file == SpecFile::ClawSpecScenarios && kind == crossing::TAGS && name == "negative";
+pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
+    let is_refusal = file == SpecFile::CLAWSPEC_SCENARIOS && kind == crossing::TAGS && name == "negative";
     is_refusal.then(|| {
         "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit single tags instead"
             .to_owned()
@@ -119,17 +119,17 @@ pub fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
 }
 
 /// The sentence that refuses to make one name out of two.
-pub fn merged(kind: &str, to: &str) -> String {
+pub(crate) fn merged(kind: &str, to: &str) -> String {
     format!("`{to}` is already in `{kind}`: choose another name")
 }
 
 /// The sentence that refuses to rename what several things may be meant by.
-pub fn ambiguous(kind: &str, name: &str) -> String {
+pub(crate) fn ambiguous(kind: &str, name: &str) -> String {
     format!("several `{kind}` are named `{name}`: rename one of them where it is defined")
 }
 
 /// The edit of one place.
-pub fn edit(place: &Occurrence, to: &str) -> Edit {
+pub(crate) fn edit(place: &Occurrence, to: &str) -> Edit {
     let (range, text) = match &place.scalar {
         None => (place.range.clone(), to.to_owned()),
         Some((_, Style::SingleQuoted)) => (place.range.clone(), to.replace('\'', "''")),

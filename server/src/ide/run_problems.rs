@@ -17,7 +17,7 @@ use super::frequency::Frequency;
 
 /// A result that the author should see.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunProblem {
+pub(crate) struct RunProblem {
     /// The bytes to underline.
     pub range: Range<usize>,
     /// The original tool's failure code, where there is one.
@@ -32,7 +32,7 @@ pub struct RunProblem {
 
 /// Another place that belongs to a result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunRelated {
+pub(crate) struct RunRelated {
     /// What is there.
     pub message: String,
     /// Where.
@@ -41,7 +41,7 @@ pub struct RunRelated {
 
 /// Where something is that belongs to a result.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RunPlace {
+pub(crate) enum RunPlace {
     /// In the same file, these bytes.
     Here(Range<usize>),
     /// In a file that holds no tests.
@@ -60,7 +60,7 @@ const MAX_ERROR_LINES: usize = 3;
 /// warning.
 ///
 /// With each attempt comes how its act ended that did not succeed.
-pub fn of_attempts(
+pub(crate) fn of_attempts(
     dialect: Dialect,
     document: &Document,
     case: &Case,
@@ -151,7 +151,7 @@ fn of_attempt(
 }
 
 /// Returns a run that broke, at what it should have done.
-pub fn broken(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
+pub(crate) fn broken(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
         range: place(document, dialect.name_key(), case, at),
@@ -163,7 +163,7 @@ pub fn broken(dialect: Dialect, document: &Document, case: &Case, message: &str)
 }
 
 /// Returns what else was noticed of an attempt, such as a process that it left behind, at the test.
-pub fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
+pub(crate) fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &[String]) -> Vec<RunProblem> {
     let notes = notes.iter().map(|note| RunProblem {
         range: place(document, dialect.name_key(), case, &case.at),
         code: None,
@@ -176,7 +176,7 @@ pub fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &[String
 
 /// Returns how a command ended that did not succeed, and the last that it wrote to standard error. Empty for one that
 /// succeeded.
-pub fn ending(evidence: &Evidence) -> Vec<String> {
+pub(crate) fn ending(evidence: &Evidence) -> Vec<String> {
     let Some(exit) = evidence.exit().filter(|exit| exit.code != Some(0)) else { return Vec::new() };
     let mut lines = vec![format!("the command {}", exit.sentence())];
     let written = evidence.stderr().into_iter().flat_map(|stderr| stderr.text.lines());

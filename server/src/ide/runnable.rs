@@ -16,7 +16,7 @@ use speclens_schema::{
 
 /// Why a test is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// The author switched it off.
     Skipped,
     /// This version cannot do that.
@@ -33,7 +33,7 @@ pub enum Obstacle {
 
 impl Obstacle {
     /// Returns why a case of a suite is not run, if it is not.
-    pub fn of(suite: &Suite, index: usize) -> Option<Obstacle> {
+    pub(crate) fn of(suite: &Suite, index: usize) -> Option<Obstacle> {
         let case = suite.cases.get(index)?;
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
         if case.skip {
@@ -48,7 +48,7 @@ impl Obstacle {
     }
 
     /// Returns the words for a lens.
-    pub fn title(self) -> Cow<'static, str> {
+    pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
             Obstacle::Skipped => "○ skipped".into(),
             Obstacle::NotSupported(what) => format!("? not supported yet: {what}").into(),
@@ -60,7 +60,7 @@ impl Obstacle {
     }
 
     /// Returns the sentence for who asked for a run of the test.
-    pub fn sentence(self, test: &str) -> String {
+    pub(crate) fn sentence(self, test: &str) -> String {
         match self {
             Obstacle::Skipped => format!("`{test}` is skipped: remove `skip: true` to run it"),
             Obstacle::NotSupported(what) => format!("`{test}` was not run: {what} is not supported yet"),
@@ -79,14 +79,14 @@ impl Obstacle {
 }
 
 /// The tests of a document that cannot be run, as far as their text alone shows it: that costs less than lowering them.
-pub struct Obstacles<'a> {
+pub(crate) struct Obstacles<'a> {
     names: HashMap<&'a str, usize>,
     looks: Looks<'a>,
 }
 
 /// What decides, beside its own text, whether a test of a document can be run.
 #[derive(Clone, Copy, Debug)]
-pub struct Looks<'a> {
+pub(crate) struct Looks<'a> {
     /// The kind of document.
     pub file: SpecFile,
     /// Whether a suite names the document; that of a suite itself counts as named.
@@ -99,7 +99,7 @@ pub struct Looks<'a> {
 
 impl<'a> Obstacles<'a> {
     /// Looks at the names of the tests of a document.
-    pub fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> Obstacles<'a> {
+    pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> Obstacles<'a> {
         let mut names: HashMap<&str, usize> = HashMap::new();
         for name in all {
             *names.entry(name).or_default() += 1;
@@ -108,7 +108,7 @@ impl<'a> Obstacles<'a> {
     }
 
     /// Returns why a test is not run, if it is not. `skip`: the author switched it off; `does`: what it does.
-    pub fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<Obstacle> {
+    pub(crate) fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<Obstacle> {
         let unsupported = || exec::unsupported(self.looks.file.dialect()?, does);
         if skip {
             Some(Obstacle::Skipped)
@@ -127,7 +127,7 @@ impl<'a> Obstacles<'a> {
 }
 
 /// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
-pub fn broken(file: SpecFile, document: &Document, problems: &Problems) -> HashSet<String> {
+pub(crate) fn broken(file: SpecFile, document: &Document, problems: &Problems) -> HashSet<String> {
     let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
     let places: Vec<usize> = errors.map(|problem| problem.range().start).collect();
     if places.is_empty() {

@@ -8,7 +8,7 @@ use speclens_schema::{
 };
 
 /// Returns the ranges around an offset, the innermost first; each holds the one before.
-pub fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
+pub(crate) fn around(document: &Document, offset: usize) -> Vec<Range<usize>> {
     let whole = 0..document.text().len_bytes();
     let mut found = Vec::from([whole]);
     let Some(mut node) = document.root() else { return found };

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     fn shape(pointer: &str) -> Shape {
-        Shape::find(SpecFile::KindLm, &Pointer::parse(pointer), None).unwrap()
+        Shape::find(SpecFile::KINDLM, &Pointer::parse(pointer), None).unwrap()
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::{card, hover::Hover, last_run::written_at, latest::Latest, values::Va
 
 /// What a run would find.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'s> {
+pub(crate) struct Surroundings<'s> {
     /// The value of a variable.
     pub environment: &'s dyn Fn(&str) -> Option<String>,
     /// The gateway in force; `None` where the suite has none.
@@ -26,7 +26,7 @@ pub struct Surroundings<'s> {
 
 /// Returns what the claim at a place would see now, and what it saw last where that takes a request. `None` outside of keys and
 /// values of claims, and for claims about something else.
-pub fn hover(
+pub(crate) fn hover(
     document: &Document,
     offset: usize,
     suite: &Suite,

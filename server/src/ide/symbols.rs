@@ -4,7 +4,7 @@ use std::{ops::Range, rc::Rc};
 
 use speclens_schema::{
     document::{Document, EntryRef, NodeRef, Shape as NodeShape},
-    json_schema::SpecFile,
+    json_schema::{self as schema, Landmarks, SpecFile},
     shape::{Shape, Type},
 };
 
@@ -12,7 +12,7 @@ use super::{names, parts::Keeper};
 
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Symbol {
+pub(crate) struct Symbol {
     /// Its name.
     pub name: String,
     /// What it does, in one line.
@@ -29,7 +29,7 @@ pub struct Symbol {
 
 /// What an entry of the outline is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SymbolKind {
+pub(crate) enum SymbolKind {
     /// A top-level key.
     Section,
     /// A test.
@@ -41,7 +41,7 @@ pub enum SymbolKind {
 }
 
 /// The outline of a document.
-pub fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
+pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
     let sections = sections(document, file).into_iter();
     let whole = sections.flat_map(|section| {
         let items: Vec<Symbol> = section.items.iter().filter_map(Item::symbol).collect();
@@ -66,7 +66,7 @@ fn enclose(symbol: &mut Symbol) {
 }
 
 /// A part of the outline.
-pub struct Section<'d> {
+pub(crate) struct Section<'d> {
     /// Its own entry; `None` where the root is a list. What its items consist of is not below it.
     pub symbol: Option<Symbol>,
     /// The items that have entries below it.
@@ -74,7 +74,7 @@ pub struct Section<'d> {
 }
 
 /// An item of a section.
-pub struct Item<'d> {
+pub(crate) struct Item<'d> {
     node: NodeRef<'d>,
     index: usize,
     kind: Rc<ItemKind>,
@@ -84,12 +84,12 @@ pub struct Item<'d> {
 
 impl Item<'_> {
     /// Returns the byte from which its place is counted.
-    pub fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.keeper.map_or(0, |keeper| keeper.start)
     }
 
     /// Returns its entry, with all that it consists of.
-    pub fn symbol(&self) -> Option<Symbol> {
+    pub(crate) fn symbol(&self) -> Option<Symbol> {
         let mut symbol = self.kind.symbol(self.node, self.index)?;
         enclose(&mut symbol);
         Some(symbol)
@@ -97,7 +97,7 @@ impl Item<'_> {
 }
 
 /// Returns the outline of a document in parts.
-pub fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> {
+pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> {
     let Some(root) = document.root() else { return Vec::new() };
     let shape = Shape::of(file);
     if root.shape() == NodeShape::Sequence && shape.kind() == Type::List {
@@ -121,7 +121,7 @@ pub fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> {
 
 /// Something that a search through the workspace finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Landmark {
+pub(crate) struct Landmark {
     /// Its name.
     pub name: String,
     /// What it stands in.
@@ -134,65 +134,36 @@ pub struct Landmark {
 
 /// What a search through the workspace finds in a document: tests, named entries, and contracts as such.
 /// Sections and claims have the same names in every file.
-pub fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
+pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     let Some(root) = document.root() else { return Vec::new() };
-    let entry = |name: String, container: &str, node: NodeRef<'_>| Landmark {
-        name: named(&name),
-        container: Some(container.to_owned()),
-        kind: SymbolKind::Entry,
-        selection: node.range(),
-    };
-    let mut found = Vec::new();
-    match file {
-        SpecFile::ClawSpecHandoff => {
-            let text = |key: &str| root.get("handoff")?.get(key).and_then(NodeRef::text);
-            if let Some(from) = root.get("handoff").and_then(|handoff| handoff.get("from").or(handoff.get("to"))) {
-                let name = format!("{} → {}", text("from").unwrap_or("?"), text("to").unwrap_or("?"));
-                found.push(entry(name, "handoff", from));
-            }
+    match file.landmarks() {
+        Landmarks::Outline => {
+            collect(symbols(document, file), None, &|kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry))
         }
-        SpecFile::ClawSpecLedger => {
-            let waves = root.get("waves").into_iter().flat_map(NodeRef::entries);
-            for wave in waves {
-                let items = wave.value.get("items").into_iter().flat_map(NodeRef::items);
-                let ids = items.filter_map(|item| item.get("id")).filter_map(|id| Some((id.text()?.to_owned(), id)));
-                found.extend(ids.map(|(name, id)| entry(name, &wave.key.key_text(), id)));
-            }
-        }
-        SpecFile::ClawSpecPipeline => {
-            let name = root.get("pipeline").and_then(|pipeline| pipeline.get("name"));
-            let name = name.and_then(|name| Some((name.text()?.to_owned(), name)));
-            found.extend(name.map(|(text, node)| entry(text, "pipeline", node)));
-            let stages = root.get("stages").into_iter().flat_map(NodeRef::items);
-            let names = stages.filter_map(|stage| stage.get("name")).filter_map(|it| Some((it.text()?.to_owned(), it)));
-            found.extend(names.map(|(name, node)| entry(name, "stages", node)));
-        }
-        SpecFile::ClawSpecBaselines | SpecFile::Script | SpecFile::Gateway => {}
-        SpecFile::ClawSpecScenarios => {
-            collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test, &mut found);
-        }
-        SpecFile::ClawSpec | SpecFile::KindLm | SpecFile::CliBench | SpecFile::CliBenchTasks | SpecFile::Settings => {
-            let is_own = |kind| matches!(kind, SymbolKind::Test | SymbolKind::Entry);
-            collect(symbols(document, file), None, &is_own, &mut found);
+        Landmarks::Cases => collect(symbols(document, file), None, &|kind| kind == SymbolKind::Test),
+        Landmarks::At(find) => {
+            let entry = |found: schema::Landmark<'_>| Landmark {
+                name: named(&found.name),
+                container: Some(found.below),
+                kind: SymbolKind::Entry,
+                selection: found.node.range(),
+            };
+            find(root).into_iter().map(entry).collect()
         }
     }
-    found
 }
 
-fn collect(
-    outline: Vec<Symbol>,
-    container: Option<&str>,
-    is_wanted: &dyn Fn(SymbolKind) -> bool,
-    found: &mut Vec<Landmark>,
-) {
+fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(SymbolKind) -> bool) -> Vec<Landmark> {
+    let mut found = Vec::new();
     for symbol in outline {
         if is_wanted(symbol.kind) {
             let container = container.map(str::to_owned);
             let Symbol { name, kind, selection, .. } = &symbol;
             found.push(Landmark { name: name.clone(), container, kind: *kind, selection: selection.clone() });
         }
-        collect(symbol.children, Some(&symbol.name), is_wanted, found);
+        found.extend(collect(symbol.children, Some(&symbol.name), is_wanted));
     }
+    found
 }
 
 /// The items of a section that is a list of mappings.

@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 4;
 
 /// The attempts of one subject.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// The subject that acted.
     pub subject: Subject,
     /// The worst of the attempts.
@@ -25,7 +25,7 @@ pub struct Tally {
 }
 
 /// Counts attempts, subjects in the order in which they appear.
-pub fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tally> {
+pub(crate) fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = Vec::new();
     for result in results {
         let is_passed = matches!(result.status, Status::Pass | Status::Warn);
@@ -48,7 +48,7 @@ pub fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tall
 
 /// Returns what the lens of a test says of several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. Where there are more than it
 /// names, those that failed come first. `None` for a state that counts do not show.
-pub fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
+pub(crate) fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     match state {
         CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,
         CaseState::Passed { .. }

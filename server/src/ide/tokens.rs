@@ -17,7 +17,7 @@ use super::{parts::Part, walk, written::Written};
 
 /// A part of a text with a meaning. It does not hold a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     /// Its bytes.
     pub range: Range<usize>,
     /// What it is.
@@ -26,7 +26,7 @@ pub struct Token {
 
 /// What a part of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
+pub(crate) enum TokenKind {
     /// `{{name}}`.
     Placeholder,
     /// Letters of a regular expression that stand for themselves.
@@ -55,7 +55,7 @@ pub enum TokenKind {
 
 impl TokenKind {
     /// Every kind.
-    pub const ALL: &'static [TokenKind] = &[
+    pub(crate) const ALL: &'static [TokenKind] = &[
         TokenKind::Placeholder,
         TokenKind::Pattern,
         TokenKind::Class,
@@ -72,14 +72,14 @@ impl TokenKind {
 }
 
 /// The tokens of the texts that touch a range, in the order of the text; none overlaps another.
-pub fn tokens(document: &Document, file: SpecFile, range: Range<usize>) -> Vec<Token> {
+pub(crate) fn tokens(document: &Document, file: SpecFile, range: Range<usize>) -> Vec<Token> {
     let mut found = Vec::new();
     walk::values(document, file, &range, &mut |node, shape, _| mark(document, node, shape, &mut found));
     in_order(found)
 }
 
 /// The tokens of a part of a document.
-pub fn tokens_in(document: &Document, part: &Part<'_>) -> Vec<Token> {
+pub(crate) fn tokens_in(document: &Document, part: &Part<'_>) -> Vec<Token> {
     let mut found = Vec::new();
     walk::values_of(part, &mut |node, shape, _| mark(document, node, shape, &mut found));
     in_order(found)

@@ -2,7 +2,7 @@
 
 mod answers;
 mod page;
-pub mod waterfall;
+pub(crate) mod waterfall;
 
 use speclens_runner::event::{RunResult, SuiteResult};
 use speclens_schema::{
@@ -24,7 +24,7 @@ const CUT: &str = "(the rest was cut off at `limits.output_mib`)\n";
 
 /// How a transcript is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     /// Plain text.
     Text,
     /// Markdown.
@@ -33,7 +33,7 @@ pub enum Language {
 
 impl Language {
     /// Returns the transcript language of attempts by this subject.
-    pub fn of(subject: &Subject) -> Language {
+    pub(crate) fn of(subject: &Subject) -> Language {
         match subject {
             Subject::Model { .. } | Subject::Gateway { .. } => Language::Markdown,
             Subject::Command | Subject::Nobody => Language::Text,
@@ -41,7 +41,7 @@ impl Language {
     }
 
     /// Returns the name that editors give it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Language::Text => "plaintext",
             Language::Markdown => "markdown",
@@ -49,7 +49,7 @@ impl Language {
     }
 
     /// Returns the ending of its files.
-    pub fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         match self {
             Language::Text => "txt",
             Language::Markdown => "md",
@@ -58,7 +58,7 @@ impl Language {
 }
 
 /// Returns what the last run of a test did, or why there is nothing to show.
-pub fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language) {
+pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language) {
     let Some(latest) = latest.filter(|latest| latest.suite.is_some()) else {
         return (format!("`{test}` has not been run yet"), Language::Text);
     };
@@ -98,7 +98,7 @@ pub fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language) {
 }
 
 /// Returns which preconditions of a test held when they were looked at.
-pub fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String {
+pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String {
     let found = result.cases.iter().find_map(|case| {
         let known = suite.cases.get(case.case).filter(|known| known.name == test)?;
         Some((known, case.runs.first()?))
@@ -207,7 +207,7 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
 }
 
 /// Returns what ended an act, after its subject.
-pub fn ended_by(ended: Ended) -> &'static str {
+pub(crate) fn ended_by(ended: Ended) -> &'static str {
     match ended {
         Ended::Exit => "ended with its process",
         Ended::Done => "ended when the agent was done",

@@ -15,7 +15,7 @@ const WILD: [char; 3] = ['*', '?', '['];
 
 /// What is known before anything runs.
 #[derive(Clone, Copy)]
-pub struct Values<'v> {
+pub(crate) struct Values<'v> {
     /// The files below the suite's directory.
     pub files: &'v dyn Files,
     /// The time, RFC 3339 in UTC.
@@ -99,7 +99,7 @@ mod tests {
     fn paths_lead_below_the_suites_directory() {
         let files = MemoryFiles::new("/there/suite", []);
         let values = Values { files: &files, now: "2026-05-14T12:00:00.5Z" };
-        let shape = Shape::of(SpecFile::CliBench).below(&Pointer::parse("/scaffold"), None).unwrap();
+        let shape = Shape::of(SpecFile::CLI_BENCH).below(&Pointer::parse("/scaffold"), None).unwrap();
         let path = |text| values.path(&shape, text);
         assert_eq!(path("file://./a/b.yaml").as_deref(), Some("a/b.yaml"));
         assert_eq!(path("/there/suite/a").as_deref(), Some("a"));

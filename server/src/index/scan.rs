@@ -12,7 +12,6 @@ use std::{
 use speclens_schema::{
     dialect::clawspec::config::Config,
     document::{Document, Encoding},
-    json_schema::SpecFile,
     kind,
 };
 
@@ -29,7 +28,7 @@ const STRANGERS: usize = 100_000;
 const CHANGES: usize = 500;
 
 /// What the index asks while it is filled.
-pub trait Host {
+pub(crate) trait Host {
     /// What files belong to.
     fn scopes(&self) -> &Scopes;
     /// The unit of columns, and how much is held.
@@ -40,7 +39,7 @@ pub trait Host {
 
 /// What came of looking.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Main files came, went or changed: files may belong elsewhere.
     pub suites_changed: bool,
     /// Why files are missing, when that was not so before.
@@ -48,7 +47,7 @@ pub struct Outcome {
 }
 
 /// Looks at files until the index is stopped. Blocks its thread.
-pub fn work_until_stopped(index: &Index, host: &dyn Host) {
+pub(crate) fn work_until_stopped(index: &Index, host: &dyn Host) {
     while let Some(job) = index.next() {
         let looked = catch_unwind(AssertUnwindSafe(|| perform(index, host, &job)));
         match looked {
@@ -61,7 +60,7 @@ pub fn work_until_stopped(index: &Index, host: &dyn Host) {
 }
 
 /// Whether a file of this name says which files are left out.
-pub fn is_about_ignoring(name: &str) -> bool {
+pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
 
@@ -145,9 +144,10 @@ impl Scan<'_> {
         // Only now is it known which suites there are.
         if self.scopes.has_mains_by_content() {
             self.scopes.forget();
-            let parts = self.found.iter().filter(|(_, known)| {
-                known.facts.scope.file == SpecFile::CliBenchTasks && known.facts.scope.main.is_none()
-            });
+            let parts = self
+                .found
+                .iter()
+                .filter(|(_, known)| known.facts.scope.file.is_part() && known.facts.scope.main.is_none());
             let parts: Vec<PathBuf> = parts.map(|(path, _)| path.clone()).collect();
             for path in std::mem::take(&mut self.loose).into_iter().chain(parts) {
                 if self.index.is_overtaken() {
@@ -158,7 +158,7 @@ impl Scan<'_> {
                 }
             }
         }
-        let is_main = |known: &Known| known.facts.scope.file == SpecFile::CliBench;
+        let is_main = |known: &Known| known.facts.scope.file.part().is_some();
         let gone = self.before.iter().any(|(path, known)| is_main(known) && !self.found.contains_key(path));
         self.outcome.suites_changed |= gone;
         Some(())
@@ -263,7 +263,7 @@ impl Scan<'_> {
             return;
         };
         self.strangers.remove(path);
-        if scope.file == SpecFile::Settings {
+        if scope.file.is_settings() {
             return;
         }
         let is_known = self.found.contains_key(path);
@@ -271,7 +271,7 @@ impl Scan<'_> {
             self.cut = Some(self.reason());
             return;
         }
-        if scope.file == SpecFile::CliBench {
+        if scope.file.part().is_some() {
             let is_as_before = self.before.get(path).is_some_and(|known| known.stamp == stamp);
             self.outcome.suites_changed |= !is_as_before;
             self.scopes.know_main(path);

@@ -155,7 +155,7 @@ impl Session {
             }
             session.look_again();
             Some(Box::new(move || {
-                if again.is_some_and(|open| open.place.file == SpecFile::CliBench) {
+                if again.is_some_and(|open| open.place.file.part().is_some()) {
                     session.neighbours_changed();
                 } else {
                     session.reconsider(&at);
@@ -168,7 +168,7 @@ impl Session {
     /// now counts, not the one by which its place was found. Says whether it was done: the document may have been closed
     /// meanwhile, or another thread found a place for it.
     fn adopt(&self, uri: &str, seen: &Seen, place: Place) -> bool {
-        let is_main = place.file == SpecFile::CliBench;
+        let is_main = place.file.part().is_some();
         if let Some(path) = place.path.as_ref().filter(|_| is_main) {
             self.scopes.know_main(path);
         }
@@ -202,7 +202,7 @@ impl Session {
             };
             state.strangers.remove(uri);
             let before = state.open.insert(uri.to_owned(), open);
-            before.is_some_and(|before| before.place.file == SpecFile::CliBench)
+            before.is_some_and(|before| before.place.file.part().is_some())
         };
         self.analyse(uri);
         if is_main != was_main {
@@ -303,12 +303,12 @@ impl Session {
     /// What a document that is closed leaves to do: what is on the disk counts from now on, and other documents report it.
     fn follow_close(&self, uri: &str, closed: &Closed) {
         self.publish(&Uri(uri.to_owned()), List::new(), None);
-        if closed.file == SpecFile::CliBench {
+        if closed.file.part().is_some() {
             self.neighbours_changed();
         }
         let Some(path) = convert::path(uri) else { return };
         self.forget_published(&path);
-        if closed.file == SpecFile::Settings {
+        if closed.file.is_settings() {
             self.files_changed(None);
         } else {
             self.analyse_suite(&closed.results);
@@ -317,14 +317,14 @@ impl Session {
 
     /// Whether an open document holds settings, which concern every other one.
     fn holds_settings(&self, uri: &str) -> bool {
-        self.state().open.get(uri).is_some_and(|open| open.place.file == SpecFile::Settings)
+        self.state().open.get(uri).is_some_and(|open| open.place.file.is_settings())
     }
 
     /// A document was saved.
     pub(super) fn saved(self: &Arc<Session>, uri: &str) {
         let file = self.state().open.get(uri).map(|open| open.place.file);
         // One that decides where others belong concerns all of them, and so may one of which nothing is known.
-        let decides = matches!(file, Some(SpecFile::CliBench | SpecFile::ClawSpec) | None);
+        let decides = file.is_none_or(SpecFile::decides_about_others);
         let about = if decides { About::All } else { About::Document(uri) };
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.make(about, move || {

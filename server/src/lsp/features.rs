@@ -4,7 +4,10 @@ use std::{collections::HashSet, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
-use speclens_schema::{analysis::Problems, dialect::Dialect, suite::Suite};
+use speclens_schema::{
+    analysis::Problems,
+    suite::{ActionKind, Suite, written_cases},
+};
 use tower_lsp_server::gen_lsp_types::*;
 
 use super::{
@@ -178,16 +181,17 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
         }
-        match snapshot.place.file.dialect() {
-            Some(Dialect::CliBench) => {
+        let cases = written_cases(snapshot.place.file, &snapshot.document);
+        match cases.into_iter().find(|case| case.name == test).map(|case| case.does) {
+            Some(ActionKind::Agent) => {
                 actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
             }
-            Some(Dialect::ClawSpec) => {
+            Some(ActionKind::Trigger) => {
                 let title = format!("Check preconditions of `{test}`");
                 actions.push(action(title, LensAction::Preconditions(test.clone())));
                 actions.push(action(format!("Judge `{test}` without a run"), LensAction::Judge(test.clone())));
             }
-            Some(Dialect::KindLm) | None => {}
+            Some(ActionKind::Command | ActionKind::Prompt | ActionKind::None) | None => {}
         }
         let latest = snapshot.latest.as_deref();
         if latest.is_some_and(|latest| latest.has_transcript(&test)) {

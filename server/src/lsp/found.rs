@@ -78,7 +78,7 @@ mod tests {
 
     fn problem(message: &str) -> Problems {
         let problem = Problem::new(Code::UnknownKey, Pointer::root(), 0..0, message);
-        Problems::of_whole(SpecFile::KindLm, vec![problem])
+        Problems::of_whole(SpecFile::KINDLM, vec![problem])
     }
 
     fn message(problems: &Problems) -> &str {

@@ -10,7 +10,6 @@ use speclens_runner::files::Buffers as _;
 use speclens_schema::{
     analysis::Problems,
     document::Lines,
-    json_schema::SpecFile,
     problem::{Code, Edit},
 };
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -33,7 +32,7 @@ pub(super) fn actions(
     problems: &Problems,
     range: Range<usize>,
 ) -> Vec<lsp::CodeActionResponse> {
-    if snapshot.place.file == SpecFile::Settings {
+    if snapshot.place.file.is_settings() {
         // They have no comments of this kind, and are not switched off by themselves.
         return Vec::new();
     }

@@ -3,7 +3,11 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use speclens_schema::{dialect::Dialect, document::Encoding, json_schema::SpecFile};
+use speclens_schema::{
+    dialect::{Dialect, Unit},
+    document::Encoding,
+    json_schema::SpecFile,
+};
 use tokio::runtime::Handle;
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -116,14 +120,14 @@ impl Session {
                 }
             }
             // A script names the tasks of its own suite only.
-            "tasks" if scope.file == SpecFile::Script => Some(index::home_of(scope, &Home::Suite)),
+            "tasks" if scope.file == SpecFile::SCRIPT => Some(index::home_of(scope, &Home::Suite)),
             _ => None,
         };
         let mut names = BTreeSet::new();
         for source in self.sources(Some(uri)) {
             let other = &source.facts.scope;
             let is_near = other.file.dialect() == scope.file.serves()
-                && (scope.file.serves() != Some(Dialect::ClawSpec) || other.root == scope.root);
+                && (scope.file.serves().map(Dialect::unit) != Some(Unit::Workspace) || other.root == scope.root);
             if is_near {
                 let fits = source.facts.of_kind(kind).filter(|fact| match &contract {
                     Some(contract) => fact.is_definition && *fact.home == **contract,

@@ -199,7 +199,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Location> {
     let files = snapshot.place.files.as_ref();
     let Some(main) = files.main() else { return Vec::new() };
     let (Some(uri), Ok(text)) = (target(snapshot, main), files.read(main)) else { return Vec::new() };
-    let document = Document::read_cut(&String::from_utf8_lossy(&text), SpecFile::CliBench.scalar_rules());
+    let document = Document::read_cut(&String::from_utf8_lossy(&text), SpecFile::CLI_BENCH.scalar_rules());
     let found = task_files::entries_to(&document, files.place(), files).into_iter();
     found
         .map(|bytes| Location {

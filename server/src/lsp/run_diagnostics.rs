@@ -89,7 +89,7 @@ impl<'s> Converter<'s> {
 
     /// The directory of the gateway's log, where it need not be in the workspace.
     fn logs(&self) -> Option<PathBuf> {
-        if self.place.dialect() != Some(Dialect::ClawSpec) {
+        if self.place.dialect() != Some(Dialect::CLAWSPEC) {
             return None;
         }
         let settings = lower::settings(self.place.files.as_ref());

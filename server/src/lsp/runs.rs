@@ -163,8 +163,8 @@ pub(super) async fn start(session: &Arc<Session>, uri: &str, wanted: Wanted, dee
     if !place.has_tests() {
         return Err(Refused::warning(match place.file.has_cases() {
             true => "this document has not been saved: save it, then run it",
-            false if place.file == SpecFile::Script => "this file is a scripted model and has no tests",
-            false if place.file == SpecFile::Gateway => "this file is a scripted gateway and has no tests",
+            false if place.file == SpecFile::SCRIPT => "this file is a scripted model and has no tests",
+            false if place.file == SpecFile::GATEWAY => "this file is a scripted gateway and has no tests",
             false => "this file has no tests",
         }));
     }

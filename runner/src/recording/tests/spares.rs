@@ -92,7 +92,7 @@ fn who_reads_while_others_write_never_reads_the_recording_of_another_test() {
         });
         while !is_over.load(Ordering::Relaxed) {
             for case in CASES {
-                match recordings.read(&path(&recordings, case), Dialect::KindLm, &Secrets::none()) {
+                match recordings.read(&path(&recordings, case), Dialect::KINDLM, &Secrets::none()) {
                     Ok(recording) => assert_eq!(recording.case, case),
                     Err(error) => assert_eq!(error, Unusable::Missing),
                 }
@@ -109,6 +109,6 @@ fn what_a_name_does_not_belong_to_is_damaged() {
     write(&recordings, KEY, &label("b", 0), "of b");
     // A machine lost power after the file had got its name, and before its new content was written.
     fs::copy(path(&recordings, "b"), path(&recordings, "a")).unwrap();
-    let read = recordings.read(&path(&recordings, "a"), Dialect::KindLm, &Secrets::none());
+    let read = recordings.read(&path(&recordings, "a"), Dialect::KINDLM, &Secrets::none());
     assert_eq!(read, Err(Unusable::Damaged));
 }

@@ -33,7 +33,7 @@ fn fresh(recordings: &Recordings, name: &str) -> PathBuf {
 }
 
 fn read(recordings: &Recordings, name: &str) -> Result<String, Unusable> {
-    let recording = recordings.read(&fresh(recordings, name), Dialect::KindLm, &Secrets::none())?;
+    let recording = recordings.read(&fresh(recordings, name), Dialect::KINDLM, &Secrets::none())?;
     Ok(recording.evidence.stdout().unwrap().text.clone())
 }
 
@@ -101,7 +101,7 @@ fn text_that_is_missing_or_changed_is_said_and_the_next_attempt_mends_it() {
     // A newer attempt has taken the place of the recording while it was read.
     let path = fresh(&recordings, "a");
     fs::remove_file(&path).unwrap();
-    assert_eq!(recordings.read(&path, Dialect::KindLm, &Secrets::none()).unwrap_err(), Unusable::Missing);
+    assert_eq!(recordings.read(&path, Dialect::KINDLM, &Secrets::none()).unwrap_err(), Unusable::Missing);
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn limit_bounds_a_recording_with_its_texts() {
     let sizes = texts(&directory).iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>();
     let whole = sizes + fs::metadata(&path).unwrap().len();
     assert!(whole <= LIMIT && whole > LIMIT - 1024, "{whole}");
-    let recording = recordings.read(&path, Dialect::CliBench, &Secrets::none()).unwrap();
+    let recording = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
     let evidence = &recording.evidence;
     assert!(!evidence.stdout().unwrap().cut && evidence.stderr().unwrap().cut);
     assert!(evidence.commands.as_ref().unwrap().commands[0].stderr.as_ref().unwrap().cut);
     let strict = Recordings::open(directory.path(), "kindlm.yaml", whole - 1);
-    let error = strict.read(&path, Dialect::CliBench, &Secrets::none()).unwrap_err();
+    let error = strict.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap_err();
     assert_eq!(error, Unusable::TooLarge(whole));
     // What it refers to is not known there.
     texts(&directory).iter().for_each(|path| make_old(path));
@@ -145,7 +145,7 @@ fn many_small_captures_are_cut_to_the_limit() {
     recordings.write(&label("a", 0), "a", &mut recorded).unwrap();
     let path = fresh(&recordings, "a");
     assert!(fs::metadata(&path).unwrap().len() <= LIMIT);
-    let recording = recordings.read(&path, Dialect::CliBench, &Secrets::none()).unwrap();
+    let recording = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
     assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
 }
 
@@ -265,7 +265,7 @@ fn bytes_of_turns(output: impl Fn(usize) -> String) -> u64 {
     recordings.write(&label, "agent", &mut whole).unwrap();
     assert_eq!(*whole.evidence, evidence, "who recorded it still has it");
     let path = fresh(&recordings, "agent");
-    let read = recordings.read(&path, Dialect::CliBench, &Secrets::none()).unwrap();
+    let read = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
     assert_eq!(*read.evidence, evidence);
     let sizes = texts(&directory).into_iter().chain([path]).map(|path| fs::metadata(path).unwrap().len());
     sizes.sum()

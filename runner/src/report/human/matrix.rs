@@ -343,7 +343,7 @@ mod tests {
         let tasks = names.iter().map(|name| format!("  - {{id: {}, intent: x, assert: []}}\n", json!(name)));
         let document = Document::read(&format!("cli: a\ntasks:\n{}", tasks.collect::<String>()), ScalarRules::Yaml12);
         let files = MemoryFiles::default();
-        let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
+        let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &Settings::default()).suite;
         let source = SourceText { path: "cli-bench.yaml".to_owned(), document, secrets: Arc::new(Secrets::none()) };
         let cases = runs.into_iter().enumerate();
         let result = SuiteResult {
@@ -358,7 +358,7 @@ mod tests {
         let report = SuiteReport {
             source,
             root: Root::default(),
-            dialect: Dialect::CliBench,
+            dialect: Dialect::CLI_BENCH,
             settings: None,
             parts: Vec::new(),
             problems: Vec::new(),

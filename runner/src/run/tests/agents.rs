@@ -65,9 +65,9 @@ impl Model for Acts {
 
 /// The job of a suite as it is written, with these models.
 pub(super) fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
-    let document = Document::read(text, SpecFile::CliBench.scalar_rules());
+    let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
     let files = MemoryFiles::new(directory, []).at("cli-bench.yaml");
-    let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
+    let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &Settings::default()).suite;
     let known = Models::new(Arc::default(), 4, |_| None);
     models.iter().for_each(|(id, model)| known.put(id, Arc::clone(model) as Arc<dyn Model>));
     Job { suite: Arc::new(suite), models: Arc::new(known), ..job(directory, Vec::new()) }

@@ -308,7 +308,7 @@ async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_te
     let leaves = "sleep 60 > log 2>&1 & echo $! > pid";
     // A process that has ended and that nobody has waited for yet is not alive.
     let look = "state=$(ps -o stat= -p $(cat pid)); case $state in ''|Z*) echo gone;; *) echo alive;; esac";
-    for (dialect, later) in [(Dialect::CliBench, "gone\n"), (Dialect::KindLm, "alive\n")] {
+    for (dialect, later) in [(Dialect::CLI_BENCH, "gone\n"), (Dialect::KINDLM, "alive\n")] {
         let directory = tempfile::tempdir().unwrap();
         let then = asks([command(look), command("sleep 61 > log 2>&1 & echo $! > observer")], |_| Outcome::Pass);
         let cases = vec![

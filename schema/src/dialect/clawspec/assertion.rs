@@ -143,7 +143,7 @@ impl Assertion {
     }
 
     /// Reads an assertion from the mapping that is written in a contract.
-    pub fn of_value(value: &Value) -> Result<Assertion, String> {
+    pub(crate) fn of_value(value: &Value) -> Result<Assertion, String> {
         let name = value.get("type").and_then(Value::as_str).ok_or("`type` is missing")?;
         Assertion::of(name, value.clone())
     }

@@ -20,7 +20,7 @@ pub(crate) fn is_item(at: &Pointer) -> bool {
 
 /// Returns the keys that a scenario has.
 pub(crate) fn scenario_fields() -> Vec<Field> {
-    Definition::Item(SpecFile::ClawSpecScenarios, "scenarios").shape().fields(None)
+    Definition::Item(SpecFile::CLAWSPEC_SCENARIOS, "scenarios").shape().fields(None)
 }
 
 /// Returns the lists of assertions of a scenario that are below other names of `given` and `then`.

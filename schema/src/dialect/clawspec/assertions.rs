@@ -12,18 +12,18 @@ mod trace_help;
 mod trace_limits;
 mod unsupported;
 
-pub use artifacts::{ArtifactAbsentWords, ArtifactContains, ArtifactExists};
-pub use behavioral::{DecisionRoutedTo, GatewayResponse, LogEntry};
-pub use golden::ArtifactMatchesGolden;
-pub use log::{DelegationOccurred, TokenBudget, ToolNotCalled, ToolNotPermitted, ToolWasCalled};
+pub(crate) use artifacts::{ArtifactAbsentWords, ArtifactContains, ArtifactExists};
+pub(crate) use behavioral::{DecisionRoutedTo, GatewayResponse, LogEntry};
+pub(crate) use golden::ArtifactMatchesGolden;
+pub(crate) use log::{DelegationOccurred, TokenBudget, ToolNotCalled, ToolNotPermitted, ToolWasCalled};
 pub(crate) use log::{LogFigures, own_log_needs};
-pub use preconditions::{EnvPresent, FileAbsent, FilePresent, GatewayHealthy};
-pub use semantic::{AgentIdentityConsistent, Consistency, ConsistencyRuns, LlmJudge};
-pub use state::StateFile;
-pub use trace::{DelegationPath, LlmCallCount, ModelUsed, NoSpanErrors, SequenceMode, ToolNotInvoked, ToolSequence};
+pub(crate) use preconditions::{EnvPresent, FileAbsent, FilePresent, GatewayHealthy};
+pub(crate) use semantic::{AgentIdentityConsistent, LlmJudge};
+pub(crate) use state::StateFile;
+pub(crate) use trace::{DelegationPath, LlmCallCount, ModelUsed, NoSpanErrors, ToolNotInvoked, ToolSequence};
 pub(crate) use trace_limits::cost_of;
-pub use trace_limits::{PerSpanBudget, SpanType, TraceCost, TraceDuration, TraceTokenBudget};
-pub use unsupported::{EmailReceived, SlackMessageSent};
+pub(crate) use trace_limits::{PerSpanBudget, TraceCost, TraceDuration, TraceTokenBudget};
+pub(crate) use unsupported::{EmailReceived, SlackMessageSent};
 
 #[cfg(test)]
 mod tests;

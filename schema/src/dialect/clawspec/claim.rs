@@ -25,7 +25,9 @@ use crate::{
 };
 
 /// A type of assertion: its fields are the fields of the Rust type.
-pub trait AssertionType: Clone + Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+pub(crate) trait AssertionType:
+    Clone + Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
     /// The value of `type`.
     const NAME: &'static str;
     /// Whether `timeout` and `updated_after` have an effect.
@@ -124,7 +126,7 @@ impl Scope {
 
 /// An assertion in its place.
 #[derive(Clone, Debug)]
-pub struct AssertionClaim<T> {
+pub(crate) struct AssertionClaim<T> {
     /// Content to write.
     pub assertion: T,
     /// Its location.

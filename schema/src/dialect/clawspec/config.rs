@@ -105,7 +105,7 @@ impl Config {
     /// `gateway_log_pattern` when the key is absent.
     pub const LOG_PATTERN: &'static str = "/tmp/openclaw/openclaw-{date}.log";
     /// `scenario_patterns` when the key is absent.
-    pub const SCENARIO_PATTERNS: [&'static str; 2] =
+    pub(crate) const SCENARIO_PATTERNS: [&'static str; 2] =
         ["skills/**/tests/scenarios.yaml", "agents/**/tests/scenarios.yaml"];
     /// The variable that overrides `scenario_patterns`.
     pub const PATTERNS_VARIABLE: &'static str = "CLAWSPEC_SCENARIO_PATTERNS";

@@ -32,7 +32,7 @@ use crate::words::Name;
 /// with its sections, and no prohibited tool was called. Any `assertions` replace all of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct HandoffContract {
+pub(crate) struct HandoffContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]
     pub version: String,
@@ -50,7 +50,7 @@ pub struct HandoffContract {
 /// Caller and callee of the handoff.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct Handoff {
+pub(crate) struct Handoff {
     /// Id of the agent that hands over, available as `{{handoff.from}}`.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from: Name,
@@ -64,7 +64,7 @@ pub struct Handoff {
 /// Mechanism of the handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Mechanism {
+pub(crate) enum Mechanism {
     /// The caller starts a session of the callee.
     SessionsSpawn,
 }
@@ -73,7 +73,7 @@ pub enum Mechanism {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
-pub struct CallerProvides {
+pub(crate) struct CallerProvides {
     /// Facts that the caller passes on. For documentation only; never checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_context: Vec<ContextItem>,
@@ -85,7 +85,7 @@ pub struct CallerProvides {
 /// A fact that the caller passes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct ContextItem {
+pub(crate) struct ContextItem {
     /// Name, unique in the list.
     #[schemars(extend("examples" = ["topic"]))]
     pub name: Name,
@@ -96,7 +96,7 @@ pub struct ContextItem {
 /// A file that is part of the handoff.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct Artifact {
+pub(crate) struct Artifact {
     /// Path of the file. Wildcards and template variables are allowed.
     #[schemars(extend("x-file" = "any", "x-glob" = true, "x-template" = "clawspec", "examples" = ["memory/drafts/{{today}}-copy.md"]))]
     pub path_pattern: Name,
@@ -111,7 +111,7 @@ pub struct Artifact {
 /// Artifacts and effects of the callee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct CalleeProduces {
+pub(crate) struct CalleeProduces {
     /// Files that must exist afterwards.
     #[schemars(length(min = 1))]
     pub required_artifacts: Vec<Artifact>,
@@ -126,7 +126,7 @@ pub struct CalleeProduces {
 /// A change of the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct StateUpdate {
+pub(crate) struct StateUpdate {
     /// Description of the change.
     pub description: Name,
 }
@@ -134,7 +134,7 @@ pub struct StateUpdate {
 /// A tool that must not be called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct ProhibitedAction {
+pub(crate) struct ProhibitedAction {
     /// Exact name of the tool, without wildcards or template variables.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: Name,
@@ -146,7 +146,7 @@ pub struct ProhibitedAction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
-pub struct HandoffAssertions {
+pub(crate) struct HandoffAssertions {
     /// Assertions about the delegation itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pre_delegation: Vec<Assertion>,

@@ -25,14 +25,14 @@ use crate::words::Name;
 /// Paths are relative to the ledger's directory, or to the directory two levels above it if the ledger is in
 /// `docs/testing`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CoverageLedger {
+pub(crate) struct CoverageLedger {
     /// Groups of targets, by name.
     pub waves: BTreeMap<String, Wave>,
 }
 
 /// A group of targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Wave {
+pub(crate) struct Wave {
     /// Status of the group, for documentation only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
@@ -44,7 +44,7 @@ pub struct Wave {
 
 /// A target and its coverage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LedgerItem {
+pub(crate) struct LedgerItem {
     /// Path of the target, which is the name of the item.
     #[schemars(extend("x-shares" = "targets", "examples" = ["skills/newsletter"]))]
     pub id: Name,
@@ -79,7 +79,7 @@ pub struct LedgerItem {
 /// Contracts that test a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Contracts {
+pub(crate) struct Contracts {
     /// Path of the scenario contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-file" = "yaml", "examples" = ["skills/newsletter/tests/scenarios.yaml"]))]
@@ -97,7 +97,7 @@ pub struct Contracts {
 /// Covered kinds of tests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Coverage {
+pub(crate) struct Coverage {
     /// Whether a scenario tests what the target must refuse.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent"))]
@@ -107,7 +107,7 @@ pub struct Coverage {
 /// Results of manual verification.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Verification {
+pub(crate) struct Verification {
     /// Name of the scenario that may run without approval, or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = "absent", "x-refers" = "scenarios"))]

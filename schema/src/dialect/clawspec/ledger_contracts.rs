@@ -27,7 +27,7 @@ pub(crate) fn base(place: &str) -> &str {
 }
 
 /// Returns the scenario contract of an entry, from the root, in a ledger at `place`.
-pub fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
+pub(crate) fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
     joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
 

@@ -22,6 +22,7 @@ use crate::{
 use super::{
     assertion_lists,
     facts::{ItemFacts, Items},
+    kinds::ContractFile,
     ledger_contracts::{self, Contracts},
     log_pattern::LogPattern,
     parts::{self, Part},
@@ -43,8 +44,8 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
     let root = &Spot::root(root);
     syntax::clawspec::check_text(root, report);
     report_yaml(root, Definition::Root(file), Definition::lists(file), report);
-    match file {
-        SpecFile::ClawSpecScenarios => {
+    match ContractFile::of(file) {
+        ContractFile::Scenarios => {
             report_texts(file, root, &["scenarios"], report);
             if let Some(target) = Target::of_scenarios(root, files) {
                 target_mismatch::check(&target, files, report);
@@ -53,7 +54,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
                 }
             }
         }
-        SpecFile::ClawSpecHandoff => {
+        ContractFile::Handoff => {
             report_texts(file, root, &[], report);
             duplicate_name::clawspec::check_handoff(root, report);
             invalid_value::clawspec::check_handoff(root, report);
@@ -71,7 +72,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
                 report_assertions(root.find(&["assertions", phase]), files, report);
             }
         }
-        SpecFile::ClawSpecPipeline => {
+        ContractFile::Pipeline => {
             report_texts(file, root, &["stages", "pipeline_health"], report);
             collision::clawspec::check_pipeline(root, report);
             stage_count::check_root(root, report);
@@ -83,21 +84,15 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
                 report_assertions(root.find(&["final_assertions", phase]), files, report);
             }
         }
-        SpecFile::ClawSpecLedger => report_ledger(root, files, report),
-        SpecFile::ClawSpecBaselines => report_baselines(root, files, report),
-        SpecFile::ClawSpec => {
+        ContractFile::Ledger => report_ledger(root, files, report),
+        ContractFile::Baselines => report_baselines(root, files, report),
+        ContractFile::Settings => {
             pasted_secret::clawspec::check_settings(root, report);
             missing_file::clawspec::check_settings(root, files, report);
             no_effect::clawspec::check_settings(root, report);
             invalid_value::clawspec::check_settings(root, report);
             vacuous_claim::clawspec::check_settings(root, report);
         }
-        SpecFile::KindLm
-        | SpecFile::Settings
-        | SpecFile::CliBench
-        | SpecFile::CliBenchTasks
-        | SpecFile::Script
-        | SpecFile::Gateway => {}
     }
 }
 
@@ -160,8 +155,8 @@ pub(crate) fn report_item(
 ) {
     let item = &Spot::root(item);
     report_yaml(item, Definition::Item(file, list), &[], report);
-    match (file, list) {
-        (SpecFile::ClawSpecScenarios, "scenarios") => {
+    match (ContractFile::of(file), list) {
+        (ContractFile::Scenarios, "scenarios") => {
             template_in_name::check_scenario(item, report);
             ambiguous_scalar::clawspec::check_scenario(item, report);
             missing_field::clawspec::check_scenario(item, report);
@@ -178,13 +173,13 @@ pub(crate) fn report_item(
                 unknown_type::check_assertion(&assertion, report);
             }
         }
-        (SpecFile::ClawSpecPipeline, "stages") => {
+        (ContractFile::Pipeline, "stages") => {
             report_texts(file, item, &[], report);
             if let Some(agent) = item.get("agent") {
                 unknown_reference::clawspec::check_agent(&agent, files, report);
             }
         }
-        (SpecFile::ClawSpecPipeline, "pipeline_health") => {
+        (ContractFile::Pipeline, "pipeline_health") => {
             report_texts(file, item, &[], report);
             unsupported_expression::check_health(item, report);
         }
@@ -231,8 +226,8 @@ pub(crate) fn report_relations(
     report: &mut Report,
 ) {
     let root = &Spot::root(root);
-    match file {
-        SpecFile::ClawSpecScenarios => {
+    match ContractFile::of(file) {
+        ContractFile::Scenarios => {
             let scenarios = Items::new("scenarios", items);
             let siblings = siblings::of_target(root, files);
             duplicate_name::clawspec::check_items(scenarios, "scenario", report);
@@ -245,7 +240,7 @@ pub(crate) fn report_relations(
             wrong_type::clawspec::check_params(root, scenarios, report);
             missing_negative::check_relations(root, scenarios, &siblings, files, report);
         }
-        SpecFile::ClawSpecPipeline => {
+        ContractFile::Pipeline => {
             let stages = Items::new("stages", items);
             duplicate_name::clawspec::check_items(stages, "stage", report);
             for contract in stages.all().filter_map(|(index, stage)| NamedContract::of(index, stage, files)) {
@@ -253,16 +248,7 @@ pub(crate) fn report_relations(
                 contradiction::clawspec::check_stage(&contract, stages, files, report);
             }
         }
-        SpecFile::ClawSpecHandoff
-        | SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines
-        | SpecFile::KindLm
-        | SpecFile::Settings
-        | SpecFile::CliBench
-        | SpecFile::CliBenchTasks
-        | SpecFile::Script
-        | SpecFile::Gateway => {}
+        ContractFile::Handoff | ContractFile::Settings | ContractFile::Ledger | ContractFile::Baselines => {}
     }
 }
 

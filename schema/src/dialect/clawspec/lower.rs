@@ -16,6 +16,7 @@ use super::{
     config::Config,
     drift::Drift,
     handoff::{Artifact, CalleeProduces},
+    kinds::ContractFile,
     paths::below_root,
     pipeline::handoff_base,
     scenarios::{Regression, TargetType},
@@ -23,7 +24,7 @@ use super::{
     trigger::definition_of,
 };
 use crate::{
-    dialect::{Dialect, Gates, ScalarRules, lenient::lenient},
+    dialect::{Dialect, ScalarRules, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::Moment,
     files::Files,
@@ -35,7 +36,7 @@ use crate::{
 
 /// What a scenario needs to know of the rest of the file. When it changes, every scenario is lowered again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RootContext {
+pub(crate) struct RootContext {
     kind: Option<TargetType>,
     target: String,
     trigger: String,
@@ -49,22 +50,20 @@ pub struct RootContext {
 
 impl RootContext {
     /// Collects it from the root of a document, and from the settings of its workspace.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
+    pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(settings(files));
         let scoring = Scoring::of(workspace);
-        let target = document.root().and_then(|root| match file {
-            SpecFile::ClawSpecPipeline => root.get("pipeline"),
-            _ => root.get("target"),
-        });
+        let is_pipeline = ContractFile::of(file) == ContractFile::Pipeline;
+        let target = document.root().and_then(|root| root.get(if is_pipeline { "pipeline" } else { "target" }));
         let text = |key: &str| target.and_then(|target| target.get(key)?.as_str()).map(str::to_owned);
         let kind = match text("type").as_deref() {
             Some("skill") => Some(TargetType::Skill),
             Some("agent") => Some(TargetType::Agent),
             _ => None,
         };
-        let path = if file == SpecFile::ClawSpecPipeline { "skill_path" } else { "path" };
+        let path = if is_pipeline { "skill_path" } else { "path" };
         let (target, trigger) = (text(path), text("trigger"));
-        let intact = target.is_some() && trigger.is_some() && (kind.is_some() || file == SpecFile::ClawSpecPipeline);
+        let intact = target.is_some() && trigger.is_some() && (kind.is_some() || is_pipeline);
         let (target, trigger) = (target.unwrap_or_default(), trigger.unwrap_or_default());
         let defaults = document.root().and_then(|root| root.get("defaults"));
         let millis = |key: &str| Some(value_of(defaults?.get(key)?)?.as_u64()?.saturating_mul(1000));
@@ -93,43 +92,29 @@ fn baselines(files: &dyn Files) -> Option<Baselines> {
 }
 
 /// Everything of a suite but the cases of its list: a handoff or a pipeline is lowered as a whole.
-pub fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
+pub(crate) fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
     let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
-    let cases = match (file, root) {
-        (SpecFile::ClawSpecHandoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document, context))],
-        (SpecFile::ClawSpecPipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
+    let cases = match (ContractFile::of(file), root) {
+        (ContractFile::Handoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document, context))],
+        (ContractFile::Pipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
         (
-            SpecFile::ClawSpecHandoff
-            | SpecFile::ClawSpecPipeline
-            | SpecFile::ClawSpecScenarios
-            | SpecFile::ClawSpec
-            | SpecFile::ClawSpecLedger
-            | SpecFile::ClawSpecBaselines
-            | SpecFile::KindLm
-            | SpecFile::Settings
-            | SpecFile::CliBench
-            | SpecFile::CliBenchTasks
-            | SpecFile::Script
-            | SpecFile::Gateway,
+            ContractFile::Handoff
+            | ContractFile::Pipeline
+            | ContractFile::Scenarios
+            | ContractFile::Settings
+            | ContractFile::Ledger
+            | ContractFile::Baselines,
             _,
         ) => Vec::new(),
     };
     let name = Some(context.target.clone()).filter(|target| !target.is_empty());
     // Scenarios share the workspace that they look at.
-    Suite {
-        dialect: Dialect::ClawSpec,
-        name,
-        cases,
-        gates: Gates::default(),
-        concurrency: 1,
-        inputs: Inputs::new(),
-        scaffolds: Default::default(),
-    }
+    Suite { name, cases, ..Suite::empty(Dialect::CLAWSPEC) }
 }
 
 /// Lowers one scenario. `at` is the place that it has in the document.
-pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() != Shape::Mapping {
         return Vec::new();
     }

@@ -155,7 +155,7 @@ impl Check for StageHandoff {
 
 /// A condition on the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
+pub(crate) enum Condition {
     /// Every stage with `produces` left something.
     Produced,
     /// Every handoff contract holds.
@@ -166,11 +166,11 @@ pub enum Condition {
 
 impl Condition {
     /// How the conditions are written.
-    pub const WRITTEN: [&'static str; 3] =
+    pub(crate) const WRITTEN: [&'static str; 3] =
         ["count(produced_artifacts) == count(stages_with_produces)", "all handoff contracts passed", "elapsed <= 30m"];
 
     /// Reads a condition. Blanks are free around `<=` alone.
-    pub fn parse(text: &str) -> Option<Condition> {
+    pub(crate) fn parse(text: &str) -> Option<Condition> {
         if text == Condition::WRITTEN[0] {
             return Some(Condition::Produced);
         }

@@ -11,7 +11,7 @@ use crate::{
 
 /// A check that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// ClawSpec's name of the check.
     pub check: &'static str,
     /// What to do, as an imperative.
@@ -45,7 +45,7 @@ fn regex(pattern: &str) -> Regex {
 }
 
 /// Returns the checks of a `SKILL.md` that do not hold. `has_contract`: whether `tests/scenarios.yaml` is beside it.
-pub fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
+pub(crate) fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     static FRONT: LazyLock<Regex> = LazyLock::new(|| regex(r"\A---\n((?s:.*?))\n---\n?"));
     static NAME: LazyLock<Regex> = LazyLock::new(|| regex("^[a-z0-9]+(?:-[a-z0-9]+)*$"));
     static TRIGGER: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)^(use|run|trigger) when\b"));
@@ -114,7 +114,7 @@ pub fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
 }
 
 /// Returns the checks of a `SOUL.md` that do not hold.
-pub fn soul(text: &str) -> Vec<Failure> {
+pub(crate) fn soul(text: &str) -> Vec<Failure> {
     static LIMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^- (I never|I do not|Never|Do not|Not authorized)"));
     let text = &text.replace("\r\n", "\n");
     let mut failures = Vec::new();

@@ -7,8 +7,8 @@ use crate::{
     template::{Filling, Variable, trimmed_placeholders},
 };
 
-const ALL: &[SpecFile] = &[SpecFile::ClawSpecScenarios, SpecFile::ClawSpecHandoff, SpecFile::ClawSpecPipeline];
-const HANDOFF: &[SpecFile] = &[SpecFile::ClawSpecHandoff];
+const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
+const HANDOFF: &[SpecFile] = &[SpecFile::CLAWSPEC_HANDOFF];
 
 /// Every variable.
 pub const VARIABLES: &[Variable] = &[

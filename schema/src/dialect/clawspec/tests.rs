@@ -46,7 +46,7 @@ fn case(file: SpecFile, place: &'static str, text: &str, others: &[(&'static str
 
 fn pipeline(text: &str) -> Case {
     let others = [("skills/demo/SKILL.md", "# Demo\n"), ("skills/demo/tests/handoffs/h.yaml", HANDOFF)];
-    case(SpecFile::ClawSpecPipeline, "skills/demo/tests/pipeline.yaml", text, &others)
+    case(SpecFile::CLAWSPEC_PIPELINE, "skills/demo/tests/pipeline.yaml", text, &others)
 }
 
 fn context() -> Context {
@@ -192,7 +192,7 @@ fn scenario_of(name: &str, regression: &str) -> Case {
          then: [{{type: no_span_errors}}]\n    regression: {regression}\n"
     );
     let others = [("skills/demo/SKILL.md", "# Demo\n"), ("skills/demo/tests/baselines.yaml", BASELINES)];
-    let mut case = case(SpecFile::ClawSpecScenarios, "skills/demo/tests/scenarios.yaml", &text, &others);
+    let mut case = case(SpecFile::CLAWSPEC_SCENARIOS, "skills/demo/tests/scenarios.yaml", &text, &others);
     case.claims.retain(|claim| claim.phase == Some(Phase::Regression));
     case
 }

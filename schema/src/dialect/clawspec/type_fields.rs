@@ -13,7 +13,7 @@ const ASSERTION: &str = "/scenarios/0/then/0";
 
 /// What the schema says of an assertion.
 pub(crate) fn assertion_shape() -> Option<Shape> {
-    Shape::find(SpecFile::ClawSpecScenarios, &Pointer::parse(ASSERTION), None)
+    Shape::find(SpecFile::CLAWSPEC_SCENARIOS, &Pointer::parse(ASSERTION), None)
 }
 
 /// Returns the keys that an assertion of a type has.

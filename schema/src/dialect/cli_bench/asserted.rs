@@ -79,5 +79,5 @@ pub(crate) fn is_task(context: &Context<'_>) -> bool {
 
 /// What the schema says of an assertion.
 pub(crate) fn shape() -> Option<Shape> {
-    Shape::find(SpecFile::CliBenchTasks, &Pointer::root().index(0).key("assert").index(0), None)
+    Shape::find(SpecFile::CLI_BENCH_TASKS, &Pointer::root().index(0).key("assert").index(0), None)
 }

@@ -160,7 +160,7 @@ pub(crate) fn item_facts(
     }
     let spot = Spot::root(item);
     let start = item.range().start;
-    if let Some(text) = item.as_str().filter(|_| file == SpecFile::CliBench) {
+    if let Some(text) = item.as_str().filter(|_| file == SpecFile::CLI_BENCH) {
         let Some((target, entry)) = Target::of(text, files).zip(named(&spot, start)) else {
             return Some(ItemFacts::Nothing);
         };
@@ -233,7 +233,7 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
             Err(_) => wrong(NoTasks::NotUtf8),
             Ok(text) => {
                 let document = Document::read(text, task_files::rules());
-                let is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CliBenchTasks));
+                let is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CLI_BENCH_TASKS));
                 let wrong = |reason: NoTasks| FileFacts { is_other, ..wrong(reason) };
                 match document.root() {
                     None if document.is_intact() => wrong(NoTasks::Empty),
@@ -270,7 +270,7 @@ fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
 
 /// What the tasks of a document need to know of their suite.
 pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> SuiteFacts {
-    if file == SpecFile::CliBench {
+    if file == SpecFile::CLI_BENCH {
         return of_main(root);
     }
     let Some(main) = files.main().and_then(|main| task_files::read(main, files).ok()) else {

@@ -38,10 +38,10 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let root = Spot::root(root);
-    if file == SpecFile::CliBenchTasks {
+    if file == SpecFile::CLI_BENCH_TASKS {
         wrong_type::cli_bench::check_task_file(&root, report);
     }
-    if file != SpecFile::CliBench || !root.is_mapping() {
+    if file != SpecFile::CLI_BENCH || !root.is_mapping() {
         return;
     }
     report_owner(&root, files, report);
@@ -82,7 +82,7 @@ pub(crate) fn report_item(
         }
         "setup" => missing_variable::cli_bench::check_command(&item, report),
         list if file.case_list() == Some(list) => {
-            if file == SpecFile::CliBench {
+            if file == SpecFile::CLI_BENCH {
                 invalid_value::task_item::check(&item, report);
                 NamedTasks::of(&item, files).iter().for_each(|entry| report_entry(entry, report));
             }
@@ -156,7 +156,7 @@ pub(crate) fn report_relations(
     vague_intent::check_relations(items, &suite, report);
     revealing_intent::check_relations(root, items, &suite, report);
     too_few_turns::check_relations(items, &suite, report);
-    if file == SpecFile::CliBench {
+    if file == SpecFile::CLI_BENCH {
         collision::cli_bench::check_relations(items, report);
         out_of_range::cli_bench::check_relations(&Spot::root(root), items, report);
     }

@@ -31,7 +31,7 @@ use crate::{
 
 /// What a task needs to know of the rest of the suite. When it changes, every task is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RootContext {
+pub(crate) struct RootContext {
     surroundings: Arc<AgentSurroundings>,
     repeat: u32,
     /// Of files that several entries lead to: the index of the entry that they belong to.
@@ -40,8 +40,8 @@ pub struct RootContext {
 
 impl RootContext {
     /// Collects it from the root of a document; for a task file, from the main file that names it.
-    pub fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
-        let alone = file == SpecFile::CliBenchTasks;
+    pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files) -> RootContext {
+        let alone = file == SpecFile::CLI_BENCH_TASKS;
         let main = files.main().filter(|_| alone).and_then(|main| task_files::read(main, files).ok());
         let nothing = || RootContext { repeat: Config::REPEAT, ..RootContext::default() };
         let document = match &main {
@@ -71,7 +71,7 @@ impl RootContext {
         RootContext {
             surroundings: Arc::new(surroundings),
             repeat: repeat.unwrap_or(Config::REPEAT),
-            owners: if file == SpecFile::CliBench { owners(root, files) } else { BTreeMap::new() },
+            owners: if file == SpecFile::CLI_BENCH { owners(root, files) } else { BTreeMap::new() },
         }
     }
 }
@@ -115,26 +115,23 @@ fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
 }
 
 /// Everything of a suite but its cases.
-pub fn lower_root(document: &Document) -> Suite {
+pub(crate) fn lower_root(document: &Document) -> Suite {
     let root = document.root();
     let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
     let concurrency = root.and_then(|root| root.get("concurrency")).and_then(value_of).and_then(|it| part::<u32>(&it));
     // Tasks that share a directory must not run at the same time.
     let concurrency = if text("workdir").is_some() { 1 } else { concurrency.unwrap_or(Config::CONCURRENCY).max(1) };
     Suite {
-        dialect: Dialect::CliBench,
         name: text("display_name").or_else(|| text("cli")),
-        cases: Vec::new(),
         gates: AnyGates::of(Gates::lower(root.and_then(|root| root.get("thresholds")))),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
-        inputs: Inputs::new(),
-        scaffolds: BTreeMap::new(),
+        ..Suite::empty(Dialect::CLI_BENCH)
     }
 }
 
 /// Lowers one item of the list of tasks: a task is one case, a `file://` entry those of its files. `at` is
 /// the place that the item has in the document.
-pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
+pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files: &dyn Files) -> Vec<Case> {
     if item.shape() == Shape::Mapping {
         return vec![lower_task(item, at.clone(), context, None, files)];
     }
@@ -159,7 +156,7 @@ pub fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext, files:
 
 /// Whether a task of another file has no error. What is wrong between tasks is found where that file is checked.
 fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
-    let (file, list) = (SpecFile::CliBenchTasks, "");
+    let (file, list) = (SpecFile::CLI_BENCH_TASKS, "");
     let mut report = Report::default();
     validate::check(task, Definition::Item(file, list), files, &mut report);
     lint::report_item(file, list, task, files, &mut report);

@@ -119,7 +119,7 @@ pub fn is_pattern(path: &str) -> bool {
 }
 
 /// A path relative to the directory of the main file, without `.`; it begins with `..` when it leads out of it.
-pub fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
+pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
     let root = files.root().to_str().unwrap_or_default();
     let below_root = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
     let path = below_root.unwrap_or(path);
@@ -164,7 +164,7 @@ pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
 
 /// How the files of the format are read.
 pub(super) fn rules() -> ScalarRules {
-    Dialect::CliBench.scalar_rules()
+    Dialect::CLI_BENCH.scalar_rules()
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ pub struct Task {
 
 impl Task {
     /// `max_turns` when the key is absent.
-    pub const MAX_TURNS: u32 = 5;
+    pub(crate) const MAX_TURNS: u32 = 5;
 }
 
 /// How hard a task is.

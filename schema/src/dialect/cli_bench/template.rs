@@ -14,7 +14,7 @@ pub const FILLING: Filling = Filling {
     variables: &[Variable {
         name: "workdir",
         docs: "The absolute path of the working directory.",
-        files: &[SpecFile::CliBench, SpecFile::CliBenchTasks],
+        files: &[SpecFile::CLI_BENCH, SpecFile::CLI_BENCH_TASKS],
     }],
 };
 

@@ -12,11 +12,11 @@ use std::{
     sync::{Arc, LazyLock, OnceLock},
 };
 
-pub use bounds::{CostClaim, DriftClaim, LatencyClaim};
-pub use guardrails::{KeywordsClaim, PiiClaim};
-pub use judge::JudgeClaim;
-pub use output::OutputClaim;
-pub use tool_calls::ToolCallClaim;
+pub(crate) use bounds::{CostClaim, DriftClaim, LatencyClaim};
+pub(crate) use guardrails::{KeywordsClaim, PiiClaim};
+pub(crate) use judge::JudgeClaim;
+pub(crate) use output::OutputClaim;
+pub(crate) use tool_calls::ToolCallClaim;
 
 use crate::{
     check::{
@@ -32,7 +32,7 @@ use crate::{
 
 /// A schema file that a claim names, read when the claim was lowered.
 #[derive(Clone, Debug)]
-pub struct SchemaFile {
+pub(crate) struct SchemaFile {
     /// The path as written.
     pub path: String,
     content: Result<Arc<SchemaContent>, String>,
@@ -49,7 +49,7 @@ struct SchemaContent {
 
 impl SchemaFile {
     /// Returns a file with this content, or why it could not be read.
-    pub fn new(path: &str, bytes: Result<Arc<[u8]>, String>) -> SchemaFile {
+    pub(crate) fn new(path: &str, bytes: Result<Arc<[u8]>, String>) -> SchemaFile {
         static KNOWN: LazyLock<Memo<Arc<[u8]>, SchemaContent>> = LazyLock::new(Memo::new);
         let content = bytes.map(|bytes| {
             KNOWN.get(bytes, |bytes| SchemaContent {

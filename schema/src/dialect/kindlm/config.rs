@@ -233,7 +233,7 @@ impl Defaults {
     /// `concurrency` when the key is absent.
     pub const CONCURRENCY: u32 = 4;
     /// `timeoutMs` when the key is absent.
-    pub const TIMEOUT_MS: u64 = 60_000;
+    pub(crate) const TIMEOUT_MS: u64 = 60_000;
 }
 
 /// Upload of results. KindLM ignores this section; its `upload` command has its own options.

@@ -194,7 +194,7 @@ impl Finding {
 
 /// The sections that unknown keys of the root seem to be meant for: the names of the keys are the mistake.
 fn misspelt_sections(root: &Spot<'_>) -> Vec<&'static str> {
-    let names: Vec<&'static str> = Shape::of(SpecFile::KindLm).fields(None).iter().map(|field| field.name).collect();
+    let names: Vec<&'static str> = Shape::of(SpecFile::KINDLM).fields(None).iter().map(|field| field.name).collect();
     let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
     unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()
 }

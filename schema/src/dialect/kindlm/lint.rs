@@ -45,9 +45,9 @@ use super::{
 
 /// Reports what is wrong in the sections other than `tests`, each looked at alone.
 pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
-    let definition = Definition::Root(SpecFile::KindLm);
+    let definition = Definition::Root(SpecFile::KINDLM);
     let root = &Spot::root(root);
-    ambiguous_scalar::yaml_1_1::check_root(root, definition, Definition::lists(SpecFile::KindLm), report);
+    ambiguous_scalar::yaml_1_1::check_root(root, definition, Definition::lists(SpecFile::KINDLM), report);
     invalid_pattern::kindlm::check_root(root, report);
     invalid_value::kindlm::check_root(root, report);
     missing_variable::kindlm::check_root(root, report);
@@ -58,7 +58,7 @@ pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
 
 /// Reports what is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
 pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let definition = Definition::Item(SpecFile::KindLm, "tests");
+    let definition = Definition::Item(SpecFile::KINDLM, "tests");
     ambiguous_scalar::yaml_1_1::check_item(test, definition, report);
     let test = &Spot::root(test);
     let tools = &Tools::of(test);
@@ -122,7 +122,7 @@ pub(crate) fn cure(root: NodeRef<'_>, problems: &mut [Problem]) {
     let names = names.into_iter().filter_map(|(section, key)| Some((key, scalar(&known(section)?))));
     let names: Vec<(&str, String)> = names.collect();
     let missing = problems.iter_mut().filter(|problem| problem.code == Code::MissingField);
-    missing.take(MAX_KNOWN).for_each(|problem| insert_known(root, SpecFile::KindLm, problem, &names));
+    missing.take(MAX_KNOWN).for_each(|problem| insert_known(root, SpecFile::KINDLM, problem, &names));
 }
 
 #[cfg(test)]

@@ -29,13 +29,13 @@ use crate::{
     evidence::Peer,
     files::{FileKind, Files, Lead, inside},
     settings::Settings,
-    suite::{Action, Case, Claim, CommandAction, Inputs, PromptAction, Suite, inputs_of},
+    suite::{Action, Case, Claim, CommandAction, PromptAction, Suite, inputs_of},
     verdict::Check,
 };
 
 /// What a test needs to know of the rest of the file. When it changes, every test is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RootContext {
+pub(crate) struct RootContext {
     /// The `defaults` section.
     pub defaults: Defaults,
     /// The ids of all models, in the order of the file.
@@ -50,7 +50,7 @@ pub struct RootContext {
 
 impl RootContext {
     /// Collects it from the root of a document.
-    pub fn of(document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
+    pub(crate) fn of(document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
         let judge_times = if flags_beta_judge(files) { JUDGE_TIMES } else { 1 };
         let Some(root) = document.root() else { return RootContext { judge_times, ..RootContext::default() } };
         let defaults: Defaults =
@@ -115,24 +115,21 @@ pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64
 }
 
 /// Everything of a suite but its cases.
-pub fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
+pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
     let root = document.root();
     let name = root.and_then(|root| root.get("suite")?.get("name")?.as_str()).map(str::to_owned);
     let gates = Gates::lower(root.and_then(|root| root.get("gates")), pass_rate);
     let concurrency = context.defaults.concurrency.unwrap_or(Defaults::CONCURRENCY).clamp(1, 32);
     Suite {
-        dialect: Dialect::KindLm,
         name,
-        cases: Vec::new(),
         gates: AnyGates::of(gates),
         concurrency: usize::try_from(concurrency).unwrap_or(1),
-        inputs: Inputs::new(),
-        scaffolds: BTreeMap::new(),
+        ..Suite::empty(Dialect::KINDLM)
     }
 }
 
 /// Lowers one test. `at` is the place that it has in the document.
-pub fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
+pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
     let mut value = value_of(test).unwrap_or_default();
     compared_arguments(test, &mut value);
     let (expect, readable) = match Test::deserialize(&value) {

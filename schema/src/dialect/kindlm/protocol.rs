@@ -15,7 +15,7 @@ use crate::{
 const MARK: &str = r#"{"kindlm":"#;
 
 /// Reads what a command wrote.
-pub fn interpret(stdout: &Capture) -> Output {
+pub(crate) fn interpret(stdout: &Capture) -> Output {
     let mut output = Output { cut: stdout.cut, concealed: stdout.concealed, ..Output::default() };
     let content = stdout.hidden_text();
     // An output may be large: its lines are joined as they come, and the text is trimmed in its place.
@@ -57,7 +57,7 @@ pub fn interpret(stdout: &Capture) -> Output {
 
 /// Returns what masking hid beyond the inside of texts: both readings are compared while the text itself is still
 /// there.
-pub fn concealed(before: &Capture, masked: &Capture) -> Concealed {
+pub(crate) fn concealed(before: &Capture, masked: &Capture) -> Concealed {
     let (before, masked) = (interpret(before), interpret(masked));
     let calls_are_kept = before.tool_calls.len() == masked.tool_calls.len()
         && before.tool_calls.iter().zip(&masked.tool_calls).all(|(before, masked)| {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Commands and prompts.
-pub const VARS: Filling = Filling {
+pub(crate) const VARS: Filling = Filling {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
     docs: "You choose the names: ASCII letters, digits, `_` and `.`, without spaces between the braces. `vars` of \
@@ -17,10 +17,10 @@ pub const VARS: Filling = Filling {
     variables: &[],
 };
 
-const SUITE: &[SpecFile] = &[SpecFile::KindLm];
+const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
 
 /// The body of a request.
-pub const BODY: Filling = Filling {
+pub(crate) const BODY: Filling = Filling {
     word: "http-body",
     texts: "KindLM: `providers.http.body`",
     docs: "Other names become empty strings. Values are inserted without JSON escaping.",

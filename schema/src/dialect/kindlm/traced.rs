@@ -37,7 +37,7 @@ impl Trace {
     /// `port` when the key is absent.
     pub const PORT: u16 = 4318;
     /// `timeoutMs` when the key is absent.
-    pub const TIMEOUT_MS: u64 = 30_000;
+    pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
     /// Makes one result of all spans that count. `None`: none does.
     ///
@@ -143,5 +143,5 @@ fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
 
 impl SpanMapping {
     /// `outputTextAttr` when the key is absent.
-    pub const OUTPUT_TEXT: &'static str = "gen_ai.completion.0.content";
+    pub(crate) const OUTPUT_TEXT: &'static str = "gen_ai.completion.0.content";
 }

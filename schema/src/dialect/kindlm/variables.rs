@@ -199,7 +199,7 @@ pub(crate) fn addition(test: &Spot<'_>, name: &str) -> Option<Vec<Edit>> {
         Some(vars) if vars.is_mapping() => edit::entry_at_front(vars.node, &line),
         Some(vars) => edit::fill(vars.entry()?, &format!("{{ {line} }}")),
         None => {
-            let shape = Definition::Item(SpecFile::KindLm, "tests").shape();
+            let shape = Definition::Item(SpecFile::KINDLM, "tests").shape();
             line_in_order(test.node, &shape, "vars", &format!("vars: {{ {line} }}"))
         }
     }

@@ -43,7 +43,7 @@ struct TaskFile {
 
 /// Says of an item of `providers` that its schema does not allow what is known of it here.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    let is_model = context.file == SpecFile::CliBench && context.base == Pointer::root().key("providers").index(0);
+    let is_model = context.file == SpecFile::CLI_BENCH && context.base == Pointer::root().key("providers").index(0);
     match context.node.as_str().filter(|_| is_model && finding.at().is_root()) {
         Some(text) => finding.explained(NoModelId { text: text.to_owned() }),
         None => finding,

@@ -74,7 +74,7 @@ impl Explanation for NotATask {
         if site.root.is_null() {
             return words.help("add a task, which begins with `id: …`, or remove the `-`");
         }
-        let is_task_file = self.file == SpecFile::CliBenchTasks;
+        let is_task_file = self.file == SpecFile::CLI_BENCH_TASKS;
         let (message, help) = if is_task_file && text.starts_with(SCHEME) {
             ("a task file cannot include other files".to_owned(), "move the item to the main file".to_owned())
         } else if is_task_file {

@@ -35,7 +35,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         return finding;
     }
     let finding = target::explain(context, assertion::explain(context, finding));
-    let is_count = context.file == SpecFile::ClawSpecPipeline
+    let is_count = context.file == SpecFile::CLAWSPEC_PIPELINE
         && context.base.is_root()
         && *finding.at() == Pointer::root().key("pipeline").key("stages");
     match context.node.get("stages").filter(|stages| is_count && stages.shape() == Shape::Sequence) {

@@ -21,7 +21,7 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
     let providers = root.get(PROVIDERS);
     // Under another name, which is reported, they are there.
     let is_called = |key: &str| {
-        Shape::of(SpecFile::CliBench).field_called(key, None).is_some_and(|(field, _)| field.name == PROVIDERS)
+        Shape::of(SpecFile::CLI_BENCH).field_called(key, None).is_some_and(|(field, _)| field.name == PROVIDERS)
     };
     let is_misspelt = |(key, _): &(String, Spot<'_>)| nearest(key, [PROVIDERS]).is_some() || is_called(key);
     if providers.is_none() && root.entries().iter().any(is_misspelt) {

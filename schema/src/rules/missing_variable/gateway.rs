@@ -13,7 +13,7 @@ use super::{check_half_written, unknown};
 
 /// Looks at the texts that are filled.
 pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
-    check(root, &Shape::of(SpecFile::Gateway), report);
+    check(root, &Shape::of(SpecFile::GATEWAY), report);
 }
 
 fn check(spot: &Spot<'_>, shape: &Shape, report: &mut Report) {

@@ -74,7 +74,7 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
 /// The fields of a test that need another field, with that field.
 fn only_with() -> &'static [(&'static str, &'static str)] {
     static FIELDS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
-        let test = Definition::Item(SpecFile::KindLm, "tests").shape();
+        let test = Definition::Item(SpecFile::KINDLM, "tests").shape();
         test.fields(None).into_iter().filter_map(|field| Some((field.name, field.shape.only_with()?))).collect()
     });
     &FIELDS

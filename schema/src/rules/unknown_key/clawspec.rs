@@ -2,6 +2,7 @@
 //! those that are read: any other is free there.
 
 use crate::{
+    dialect::clawspec::kinds::ContractFile,
     document::{NodeRef, Pointer},
     finding::{Explanation, Finding, Report, Rule, Scope, Site, Words},
     json_schema::SpecFile,
@@ -41,27 +42,15 @@ struct Orchestrator {
 
 /// Says of an unknown key what is known of it here.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    let is_contract = match context.file {
-        SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline => true,
-        SpecFile::ClawSpec
-        | SpecFile::ClawSpecLedger
-        | SpecFile::ClawSpecBaselines
-        | SpecFile::Settings
-        | SpecFile::KindLm
-        | SpecFile::CliBench
-        | SpecFile::CliBenchTasks
-        | SpecFile::Script
-        | SpecFile::Gateway => false,
-    };
     let (Some(parent), Some(key)) = (finding.at().parent(), finding.at().last()) else { return finding };
-    if !is_contract || finding.code() != Code::UnknownKey {
+    if !context.file.has_cases() || finding.code() != Code::UnknownKey {
         return finding;
     }
     let in_root = parent.is_root() && context.base.is_root();
     if in_root && ["target", "handoff", "pipeline"].contains(&key.as_str()) {
         return finding.explained(SecondKind { key });
     }
-    let is_of_scenario = parent.is_root() && context.file == SpecFile::ClawSpecScenarios && !in_root;
+    let is_of_scenario = parent.is_root() && context.file == SpecFile::CLAWSPEC_SCENARIOS && !in_root;
     let finding = match finding.severity() {
         Severity::Warning => finding.explained(Refused),
         _ if is_of_scenario => finding.explained(Refused),
@@ -70,14 +59,14 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if is_of_scenario {
         return scenario::explain(context, finding, &key);
     }
-    if context.file == SpecFile::ClawSpecScenarios && !context.base.is_root() && parent == Pointer::root().key("when") {
+    if context.file == SpecFile::CLAWSPEC_SCENARIOS && !context.base.is_root() && parent == Pointer::root().key("when") {
         return scenario::explain_sent(context, finding, &key);
     }
     let finding = assertion::explain(context, finding, &parent, &key);
     let holder = context.node.find(&parent);
-    match (context.file, key.as_str()) {
-        (SpecFile::ClawSpecScenarios, "meta") if in_root => explain_meta(context.node, finding),
-        (SpecFile::ClawSpecPipeline, "orchestrator") if parent == Pointer::root().key("pipeline") => {
+    match (ContractFile::of(context.file), key.as_str()) {
+        (ContractFile::Scenarios, "meta") if in_root => explain_meta(context.node, finding),
+        (ContractFile::Pipeline, "orchestrator") if parent == Pointer::root().key("pipeline") => {
             let has_name = holder.is_some_and(|pipeline| pipeline.get("name").is_some());
             // That `name` is missing is the same mistake.
             let same = Scope::CodeAt(Code::MissingField, parent.key("name"));

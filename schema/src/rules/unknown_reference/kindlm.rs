@@ -140,7 +140,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
 /// The provider that a model asks for and that is not defined, where a part of a file is its `providers`. A key there that is
 /// not a provider may be that one.
 pub(crate) fn missing_provider(context: &Context<'_>, at: &Pointer) -> Option<String> {
-    if context.file != SpecFile::KindLm || !context.base.is_root() || *at != Pointer::root().key("providers") {
+    if context.file != SpecFile::KINDLM || !context.base.is_root() || *at != Pointer::root().key("providers") {
         return None;
     }
     let root = Spot::root(context.node);
@@ -153,7 +153,7 @@ pub(crate) fn missing_provider(context: &Context<'_>, at: &Pointer) -> Option<St
 /// Whether a name is one of the eight kinds of providers. Validation reports others.
 fn is_provider(name: &str) -> bool {
     let place = Pointer::root().key("models").index(0).key("provider");
-    Shape::find(SpecFile::KindLm, &place, None)
+    Shape::find(SpecFile::KINDLM, &place, None)
         .is_some_and(|shape| shape.values().iter().any(|choice| choice.value == name))
 }
 

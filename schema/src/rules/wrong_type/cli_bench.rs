@@ -58,7 +58,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
         return finding;
     }
     let is_mapping = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
-    if context.file == SpecFile::CliBenchTasks {
+    if context.file == SpecFile::CLI_BENCH_TASKS {
         finding.explained(NotAList)
     } else if *finding.at() == Pointer::root().key(TASKS) && context.node.get(TASKS).is_some_and(is_mapping) {
         finding.explained(TasksByName)
@@ -186,7 +186,7 @@ impl Explanation for TasksByName {
         let Some((tasks, first)) = site.node().and_then(|tasks| Some((tasks, tasks.entries().next()?))) else {
             return words;
         };
-        let fields = Definition::Item(SpecFile::CliBench, TASKS).shape().fields(None);
+        let fields = Definition::Item(SpecFile::CLI_BENCH, TASKS).shape().fields(None);
         if fields.iter().any(|field| first.key.text() == Some(field.name)) {
             return words.help("begin each task with `- `");
         }

@@ -279,7 +279,7 @@ impl Shelf {
                 test: Some(test),
                 recorded_as: None,
                 case: None,
-                dialect: dialect.unwrap_or(Dialect::KindLm),
+                dialect: dialect.unwrap_or(Dialect::KINDLM),
                 state: self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state),
             });
         };
@@ -312,7 +312,7 @@ impl Shelf {
                 test: None,
                 recorded_as: None,
                 case: None,
-                dialect: Dialect::KindLm,
+                dialect: Dialect::KINDLM,
                 state,
             });
         };

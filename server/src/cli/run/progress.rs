@@ -212,7 +212,7 @@ mod tests {
         let tests = names.iter().map(|name| format!("  - {{name: {}, command: x}}\n", json!(name)));
         let document = Document::read(&format!("tests:\n{}", tests.collect::<String>()), ScalarRules::Yaml12);
         let files = MemoryFiles::default();
-        Analyzer::new(SpecFile::KindLm).analyze(&document, &files, &Settings::default()).suite
+        Analyzer::new(SpecFile::KINDLM).analyze(&document, &files, &Settings::default()).suite
     }
 
     fn started(case: usize, subject: &Subject) -> Event {

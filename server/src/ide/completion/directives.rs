@@ -58,7 +58,7 @@ impl List<'_> {
             return;
         }
         let (range, _) = self.word(typed);
-        for file in SpecFile::ALL.iter().filter(|file| **file != SpecFile::Settings) {
+        for file in SpecFile::ALL.iter().filter(|file| !file.is_settings()) {
             let item = self.add(0, file.as_str(), CompletionKind::Value, file.as_str().to_owned());
             item.edit.range = range.clone();
             item.detail = file.title().to_owned();
@@ -77,7 +77,7 @@ impl List<'_> {
                     "silences a kind of problem: on this line, on the next line, or, above the first entry, in the whole file",
                 ),
                 Verb::Dialect if is_in_head => {
-                    let kinds = SpecFile::ALL.iter().filter(|file| **file != SpecFile::Settings);
+                    let kinds = SpecFile::ALL.iter().filter(|file| !file.is_settings());
                     let kinds: Vec<&str> = kinds.map(|file| file.as_str()).collect();
                     let snippet = format!("dialect=${{1|{}|}}", kinds.join(","));
                     ("dialect=", snippet, "sets the kind of this file; write it before the first entry")

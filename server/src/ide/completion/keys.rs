@@ -277,17 +277,17 @@ impl List<'_> {
     fn arguments(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
         let at = &self.context.at;
         let holder = at.parent().and_then(|holder| self.document.find(&holder));
-        let tool = match (self.file, at.last().as_deref()) {
-            (SpecFile::KindLm, Some("argsMatch")) => {
+        let tool = match at.last().as_deref().filter(|_| self.file == SpecFile::KINDLM) {
+            Some("argsMatch") => {
                 let name = holder.and_then(|call| call.get("tool")?.text());
                 let all = names::defined_around(self.document, self.file, "tools", at);
                 all.into_iter().find(|tool| tool.name.text() == name).map(|tool| tool.node)
             }
-            (SpecFile::KindLm, Some("when")) => {
+            Some("when") => {
                 let tool = at.parent().and_then(|response| response.parent()?.parent());
                 tool.and_then(|tool| self.document.find(&tool))
             }
-            (_, _) => None,
+            Some(_) | None => None,
         };
         let declared = tool.and_then(|tool| tool.get("parameters")?.get("properties"));
         if shape.kind() != Type::Mapping {

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use speclens_schema::{
     check::headings::headings,
-    dialect::clawspec::{gateway_log::GatewayLog, lower},
+    dialect::{
+        Dialect,
+        clawspec::{gateway_log::GatewayLog, lower},
+    },
     document::{Document, NodeRef, Pointer},
     files::{FileKind, Files},
     json_schema::SpecFile,
@@ -22,7 +25,7 @@ const SIZE: usize = 1 << 20;
 
 /// What stands at a place most likely, as it would be written, best first.
 pub(super) fn likely(document: &Document, file: SpecFile, at: &Pointer, files: &dyn Files) -> Vec<String> {
-    if file != SpecFile::ClawSpecScenarios {
+    if file != SpecFile::CLAWSPEC_SCENARIOS {
         return Vec::new();
     }
     let written = |path: &str| Some(document.find(&Pointer::parse(path))?.text()?.to_owned());
@@ -70,8 +73,7 @@ fn targets(files: &dyn Files) -> Vec<String> {
 
 /// The gateway's log, as a path in a contract.
 pub(super) fn log_path(file: SpecFile, files: &dyn Files) -> Option<String> {
-    let is_contract =
-        matches!(file, SpecFile::ClawSpecScenarios | SpecFile::ClawSpecHandoff | SpecFile::ClawSpecPipeline);
+    let is_contract = file.dialect() == Some(Dialect::CLAWSPEC) && file.has_cases();
     is_contract.then(|| lower::settings(files).log_path())
 }
 

@@ -122,7 +122,7 @@ impl List<'_> {
         self.shared(shape, quote, &lead);
         // Ids of models are the providers' own, not the author's.
         let is_name = match shape.word() {
-            Some(Word::Defines(kind)) => kind != "models" || self.file != SpecFile::CliBench,
+            Some(Word::Defines(kind)) => kind != "models" || self.file != SpecFile::CLI_BENCH,
             Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
         };
         if shape.examples().is_empty() || is_name {
@@ -153,14 +153,14 @@ impl List<'_> {
     /// The names by which the provider of a KindLM model knows its models. Says whether such a name is to be written.
     fn models(&mut self, quote: Option<char>, lead: &str) -> bool {
         let at = &self.context.at;
-        if self.file == SpecFile::CliBench && at.parent() == Some(Pointer::parse("/providers")) {
+        if self.file == SpecFile::CLI_BENCH && at.parent() == Some(Pointer::parse("/providers")) {
             for id in script::known(self.values.files) {
                 self.found(0, &id, quote, lead, "scripted model");
             }
             return false;
         }
         let list = at.parent().and_then(|model| model.parent());
-        if self.file != SpecFile::KindLm
+        if self.file != SpecFile::KINDLM
             || at.last().as_deref() != Some("model")
             || list != Some(Pointer::parse("/models"))
         {
@@ -179,7 +179,7 @@ impl List<'_> {
     fn free_position(&self) -> Option<String> {
         let at = &self.context.at;
         let list = at.parent()?.parent().filter(|list| list.last().as_deref() == Some("toolCalls"))?;
-        if self.file != SpecFile::KindLm || at.last().as_deref() != Some("order") {
+        if self.file != SpecFile::KINDLM || at.last().as_deref() != Some("order") {
             return None;
         }
         let own = at.parent()?.last_step()?.index()?;
@@ -201,7 +201,7 @@ impl List<'_> {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
             (None, Some(Word::File("log"))) => crossing::LOGS,
-            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CliBench => kind,
+            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CLI_BENCH => kind,
             (None, Some(_) | None) => return,
         };
         let mut seen = self.named_beside();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use speclens_schema::{
+    dialect::Dialect,
     dialect::kindlm::template::expand,
-    dialect::{Dialect, Gates},
     settings::{Price, Provider, Settings},
     suite::Case,
 };
@@ -60,15 +60,7 @@ fn suite(document: &Document) -> Suite {
         intact: true,
         file: None,
     };
-    Suite {
-        dialect: Dialect::KindLm,
-        name: None,
-        cases: vec![Arc::new(case)],
-        gates: Gates::default(),
-        concurrency: 1,
-        inputs: BTreeMap::new(),
-        scaffolds: BTreeMap::new(),
-    }
+    Suite { cases: vec![Arc::new(case)], ..Suite::empty(Dialect::KINDLM) }
 }
 
 #[test]

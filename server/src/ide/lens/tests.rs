@@ -6,7 +6,7 @@ use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::Spe
 use super::{Around, CaseState, Known, Lens, Lenses, Looks, lenses, test_at};
 
 fn around(broken: &HashSet<String>) -> Around<'_> {
-    let looks = Looks { file: SpecFile::KindLm, has_suite: true, is_refused: false, broken };
+    let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
     Around { looks, main: None, elsewhere: &[], has_choice: false }
 }
 
@@ -27,24 +27,24 @@ fn lenses_of_each_format_are_at_its_tests() {
     let none = HashSet::new();
     for (file, text, expected) in [
         (
-            SpecFile::CliBench,
+            SpecFile::CLI_BENCH,
             "cli: git\ntasks:\n- {id: a, intent: b}\n- file://t.yaml\n",
             vec!["1: ▶ Run file", "3: ▶ Run", "3: Dry run"],
         ),
-        (SpecFile::CliBench, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
+        (SpecFile::CLI_BENCH, "cli: git\ntasks: [file://t.yaml]\n", vec!["1: ▶ Run file"]),
         (
-            SpecFile::CliBenchTasks,
+            SpecFile::CLI_BENCH_TASKS,
             "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
             vec!["2: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
         ),
         (
-            SpecFile::ClawSpecScenarios,
+            SpecFile::CLAWSPEC_SCENARIOS,
             "scenarios:\n  - name: a\n  - name: b\n    given:\n    - type: gateway_healthy\n",
             vec!["1: ▶ Run file", "2: ▶ Run", "2: Judge only", "3: ▶ Run", "3: Preconditions", "3: Judge only"],
         ),
-        (SpecFile::ClawSpecHandoff, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
-        (SpecFile::ClawSpecPipeline, "pipeline: {name: a}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
-        (SpecFile::ClawSpecBaselines, "metrics: {}\n", vec![]),
+        (SpecFile::CLAWSPEC_HANDOFF, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
+        (SpecFile::CLAWSPEC_PIPELINE, "pipeline: {name: a}\n", vec!["1: ▶ Run file", "1: ▶ Run", "1: Judge only"]),
+        (SpecFile::CLAWSPEC_BASELINES, "metrics: {}\n", vec![]),
     ] {
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
             let document = Document::read(&text, file.scalar_rules());
@@ -218,13 +218,13 @@ fn blanks_and_dash_before_a_test_belong_to_it() {
             let dash = text[..at].rfind('-').unwrap();
             let line = text[..dash].rfind('\n').unwrap() + 1;
             for offset in line..at + 6 {
-                assert_eq!(test_at(SpecFile::KindLm, &document, offset).as_deref(), Some(name), "{offset} in {text:?}");
+                assert_eq!(test_at(SpecFile::KINDLM, &document, offset).as_deref(), Some(name), "{offset} in {text:?}");
             }
         }
-        assert_eq!(test_at(SpecFile::KindLm, &document, 2), None);
+        assert_eq!(test_at(SpecFile::KINDLM, &document, 2), None);
     }
     let flow = "tests: [{name: a}, {name: b}]\n";
     let document = Document::read(flow, ScalarRules::Yaml12);
-    assert_eq!(test_at(SpecFile::KindLm, &document, 0), None);
-    assert_eq!(test_at(SpecFile::KindLm, &document, flow.find("b}").unwrap()).as_deref(), Some("b"));
+    assert_eq!(test_at(SpecFile::KINDLM, &document, 0), None);
+    assert_eq!(test_at(SpecFile::KINDLM, &document, flow.find("b}").unwrap()).as_deref(), Some("b"));
 }

@@ -30,7 +30,7 @@ struct Row<'t> {
 
 /// Returns the lines of a trace: one for each span in the order of the calls, and a last one with the sum. Of a long trace
 /// the spans that failed come first, then the outermost and the longest.
-pub fn lines(trace: &Trace) -> Vec<String> {
+pub(crate) fn lines(trace: &Trace) -> Vec<String> {
     let rows = rows(&trace.spans);
     let shown = chosen(&rows);
     let times = Times::of(trace);

@@ -160,7 +160,7 @@ fn case(assertion: &str) -> Case {
     let settings =
         "model_pricing:\n  claude-sonnet-4-6: {input_per_1k: 1, output_per_1k: 2}\ngateway_log_pattern: gw.log\n";
     let files = MemoryFiles::new("/work", [("clawspec.yaml", settings)]);
-    let analysis = Analyzer::new(SpecFile::ClawSpecScenarios).analyze(&document, &files, &Settings::default());
+    let analysis = Analyzer::new(SpecFile::CLAWSPEC_SCENARIOS).analyze(&document, &files, &Settings::default());
     let case = analysis.suite.cases[0].as_ref().clone();
     // Behind it are the reasons why a mistaken one cannot pass.
     assert!(case.claims.len() == 1 || !case.intact, "{assertion}");

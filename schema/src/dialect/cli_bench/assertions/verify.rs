@@ -54,7 +54,7 @@ pub struct Verify {
 
 impl Verify {
     /// After how long the command is ended.
-    pub const TIMEOUT_MS: u64 = 30_000;
+    pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
     pub(super) fn claim(self, after: &After) -> Arc<dyn Check> {
         Arc::new(VerifyClaim { verify: self, after: after.clone() })

@@ -42,7 +42,7 @@ const TASKS: [(&str, &str); 3] = [
 fn lower(text: &str) -> Suite {
     let files = MemoryFiles::new("/suite", TASKS).at("cli-bench.yaml");
     let document = Document::read(text, task_files::rules());
-    Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite
+    Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &Settings::default()).suite
 }
 
 fn agent(case: &Case) -> &AgentAction {
@@ -103,7 +103,7 @@ fn a_task_file_alone_takes_what_it_needs_from_the_main_file() {
     let files = MemoryFiles::new("/suite", TASKS.into_iter().chain([("cli-bench.yaml", MAIN)]));
     let files = files.at("tasks/b.yaml").named_by("cli-bench.yaml");
     let document = Document::read(TASKS[1].1, task_files::rules());
-    let suite = Analyzer::new(SpecFile::CliBenchTasks).analyze(&document, &files, &Settings::default()).suite;
+    let suite = Analyzer::new(SpecFile::CLI_BENCH_TASKS).analyze(&document, &files, &Settings::default()).suite;
     assert_eq!(suite.cases.len(), 1);
     assert_eq!((suite.cases[0].at.as_str(), suite.cases[0].repeat), ("/0", 2));
     assert_eq!(agent(&suite.cases[0]).surroundings.cli, "mycli");
@@ -115,7 +115,7 @@ fn a_scripted_model_is_a_part_of_what_is_done() {
     let key = |script: &str| {
         let files = MemoryFiles::new("/suite", [("a.script.yaml", script)]).at("cli-bench.yaml");
         let document = Document::read(text, task_files::rules());
-        let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files, &Settings::default()).suite;
+        let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &Settings::default()).suite;
         let action = &suite.cases[0].action;
         action.key(suite.dialect, &action.subjects()[0], &suite.inputs(action))
     };
@@ -159,7 +159,7 @@ fn files_that_commands_and_cli_name_are_inputs_of_a_task_unless_they_are_in_its_
              {{run: sh ./../check.sh result.txt}}\n"
         );
         let document = Document::read(&text, task_files::rules());
-        let suite = Analyzer::new(SpecFile::CliBench).analyze(&document, &files(), &Settings::default()).suite;
+        let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files(), &Settings::default()).suite;
         agent(&suite.cases[0]).inputs.keys().cloned().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(inputs("cli: ../bin/tool\nworkdir: work"), "a.txt bin/tool check.sh own.sh setup.sh version.sh");

@@ -11,7 +11,7 @@ use crate::{
 
 /// `latency`.
 #[derive(Clone, Debug)]
-pub struct LatencyClaim {
+pub(crate) struct LatencyClaim {
     /// Content to write.
     pub expect: LatencyExpect,
 }
@@ -46,7 +46,7 @@ impl Check for LatencyClaim {
 
 /// `cost`.
 #[derive(Clone, Debug)]
-pub struct CostClaim {
+pub(crate) struct CostClaim {
     /// Content to write.
     pub expect: CostExpect,
 }
@@ -81,7 +81,7 @@ impl Check for CostClaim {
 
 /// `baseline.drift`. Not supported yet: never a pass.
 #[derive(Clone, Debug)]
-pub struct DriftClaim;
+pub(crate) struct DriftClaim;
 
 impl Check for DriftClaim {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {

@@ -18,7 +18,7 @@ use crate::{
 
 /// `guardrails.pii`.
 #[derive(Clone, Debug)]
-pub struct PiiClaim {
+pub(crate) struct PiiClaim {
     enabled: bool,
     patterns: Vec<PiiPattern>,
 }
@@ -56,7 +56,7 @@ const LABEL: &str = "No PII detected";
 
 impl PiiClaim {
     /// Takes the patterns, or those that hold when none are written.
-    pub fn new(expect: &PiiGuardrail) -> PiiClaim {
+    pub(crate) fn new(expect: &PiiGuardrail) -> PiiClaim {
         let mut patterns = Vec::new();
         let mut add = |name: String, at: Pointer, source: &str, custom: bool| {
             static KNOWN: LazyLock<Memo<String, Compiled>> = LazyLock::new(Memo::new);
@@ -201,7 +201,7 @@ fn redacted(text: &str) -> String {
 
 /// `guardrails.keywords`.
 #[derive(Clone, Debug)]
-pub struct KeywordsClaim {
+pub(crate) struct KeywordsClaim {
     /// Content to write.
     pub expect: KeywordsGuardrail,
 }

@@ -20,7 +20,7 @@ use crate::{
 
 /// One entry of `judge`.
 #[derive(Clone, Debug)]
-pub struct JudgeClaim {
+pub(crate) struct JudgeClaim {
     /// Content to write.
     pub expect: JudgeExpect,
     /// The model that judges. `None`: the file names none.

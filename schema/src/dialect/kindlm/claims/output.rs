@@ -19,7 +19,7 @@ use crate::{
 
 /// The whole of `output`: when the JSON cannot be read, nothing else of it is judged.
 #[derive(Clone, Debug)]
-pub struct OutputClaim {
+pub(crate) struct OutputClaim {
     /// Content to write.
     pub expect: OutputExpect,
     /// The file named by `schemaFile`.

@@ -25,7 +25,7 @@ fn case(expect: &str) -> (Document, Case) {
     for line in expect.lines() {
         text.push_str(&format!("      {line}\n"));
     }
-    let document = Document::read(&text, Dialect::KindLm.scalar_rules());
+    let document = Document::read(&text, Dialect::KINDLM.scalar_rules());
     let suite = lower_suite(&document, &MemoryFiles::new("/suite", FILES), None);
     let case = suite.cases[0].as_ref().clone();
     (document, case)
@@ -42,13 +42,13 @@ fn evidence(stdout: &str) -> Evidence {
         duration_ms: Some(12.5),
         ..Evidence::default()
     };
-    Dialect::KindLm.interpret(&mut evidence);
+    Dialect::KINDLM.interpret(&mut evidence);
     evidence
 }
 
 fn cut(mut evidence: Evidence) -> Evidence {
     evidence.command.as_mut().unwrap().stdout.as_mut().unwrap().cut = true;
-    Dialect::KindLm.interpret(&mut evidence);
+    Dialect::KINDLM.interpret(&mut evidence);
     evidence
 }
 

@@ -21,7 +21,7 @@ use crate::{
 
 /// One entry of `toolCalls`.
 #[derive(Clone, Debug)]
-pub struct ToolCallClaim {
+pub(crate) struct ToolCallClaim {
     /// The entry.
     pub expect: ToolCallExpect,
     /// The file named by `argsSchema`.

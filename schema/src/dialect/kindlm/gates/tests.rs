@@ -42,7 +42,7 @@ fn fail(code: FailureCode) -> Verdict {
 /// Each case is a list of runs, each run its verdict; nothing stands for a run that broke.
 #[track_caller]
 fn evaluate(gates: &str, cases: &[&[Option<Verdict>]]) -> GateReport {
-    let document = Document::read(&format!("gates: {gates}\n"), Dialect::KindLm.scalar_rules());
+    let document = Document::read(&format!("gates: {gates}\n"), Dialect::KINDLM.scalar_rules());
     let gates = Gates::lower(document.root().and_then(|root| root.get("gates")), None);
     let cases: Vec<CaseOutcome<'_>> = cases
         .iter()

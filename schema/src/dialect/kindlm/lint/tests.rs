@@ -35,7 +35,7 @@ fn a_test_that_moves_keeps_its_facts_and_problems() {
             let at = Pointer::root().key("tests").index(index);
             let (Some(one), Some(other)) = (here.find(&at), there.find(&at)) else { break };
             assert_eq!(test_facts(one), test_facts(other));
-            let definition = Definition::Item(SpecFile::KindLm, "tests");
+            let definition = Definition::Item(SpecFile::KINDLM, "tests");
             let both = |node| [validate::validate_node(node, definition), problems_of(node)].concat();
             let shifted = both(one).into_iter().map(|problem| problem.moved(&Pointer::root(), before.len()));
             assert_eq!(shifted.collect::<Vec<_>>(), both(other));

@@ -15,7 +15,7 @@ fn lower(text: &str) -> Suite {
 }
 
 fn lower_with(text: &str, files: &[(&str, &str)]) -> Suite {
-    let document = Document::read(text, Dialect::KindLm.scalar_rules());
+    let document = Document::read(text, Dialect::KINDLM.scalar_rules());
     lower_suite(&document, &MemoryFiles::new("/suite", files.iter().copied()), None)
 }
 
@@ -83,7 +83,7 @@ fn the_key_follows_what_is_done_and_nothing_else() {
     let key = |text: &str, script: &str| {
         let suite = lower_with(text, &[("run.sh", script)]);
         let action = &suite.cases[0].action;
-        action.key(Dialect::KindLm, &Subject::Command, &suite.inputs(action))
+        action.key(Dialect::KINDLM, &Subject::Command, &suite.inputs(action))
     };
     let base = "tests: [{name: a, command: 'sh run.sh {{x}}', vars: {x: '1', y: '2'}, expect: {}}]";
     let first = key(base, "true");
@@ -98,7 +98,7 @@ fn the_key_follows_what_is_done_and_nothing_else() {
 fn nothing_is_needed_to_lower() {
     assert_eq!(lower("").cases.len(), 0);
     assert_eq!(lower("tests: 3\nsuite: []\ngates: 4\ndefaults: {concurrency: 0}\n").concurrency, 1);
-    let document = Document::read("- 1\n", Dialect::KindLm.scalar_rules());
+    let document = Document::read("- 1\n", Dialect::KINDLM.scalar_rules());
     let found = RootContext::of(&document, &MemoryFiles::default(), &Settings::default());
     assert_eq!(found, RootContext { judge_times: 1, ..RootContext::default() });
 }
@@ -108,6 +108,6 @@ fn recorded(stdout: &str) -> Evidence {
         command: Some(Ran { stdout: Some(Capture::whole(stdout)), ..Ran::default() }),
         ..Evidence::default()
     };
-    Dialect::KindLm.interpret(&mut evidence);
+    Dialect::KINDLM.interpret(&mut evidence);
     evidence
 }

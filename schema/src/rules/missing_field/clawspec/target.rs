@@ -1,7 +1,7 @@
 //! What a contract lacks about its target, where the place of the contract says it.
 
 use crate::{
-    dialect::clawspec::paths::is_placed,
+    dialect::clawspec::{kinds::ContractFile, paths::is_placed},
     document::{NodeRef, Pointer},
     edit,
     files::{FileKind, Files},
@@ -45,20 +45,20 @@ impl Known {
         let known = |key: &'static str, value: String| {
             Some(Known::Value { shape: context.shape(&at.parent()?)?, key, value })
         };
-        match (context.file, at.to_string().as_str()) {
-            (SpecFile::ClawSpecScenarios, "/target") => {
+        match (ContractFile::of(context.file), at.to_string().as_str()) {
+            (ContractFile::Scenarios, "/target") => {
                 let path = here.filter(|_| !root.is_empty())?;
                 let kind = kind_of(path, files);
                 let trigger = text(&["meta", "trigger"]).unwrap_or_else(|| trigger(path, kind == "agent"));
                 Some(Known::Target { kind, path: path.to_owned(), trigger })
             }
-            (SpecFile::ClawSpecScenarios, "/target/path") => known("path", scalar(here?)),
-            (SpecFile::ClawSpecScenarios, "/target/type") => known("type", kind_of(here?, files).to_owned()),
-            (SpecFile::ClawSpecScenarios, "/target/trigger") => {
+            (ContractFile::Scenarios, "/target/path") => known("path", scalar(here?)),
+            (ContractFile::Scenarios, "/target/type") => known("type", kind_of(here?, files).to_owned()),
+            (ContractFile::Scenarios, "/target/trigger") => {
                 let is_agent = text(&["target", "type"]).as_deref() == Some("agent");
                 Some(Known::Trigger(trigger(&text(&["target", "path"])?, is_agent)))
             }
-            (SpecFile::ClawSpecPipeline, "/pipeline/skill_path") => known("skill_path", scalar(here?)),
+            (ContractFile::Pipeline, "/pipeline/skill_path") => known("skill_path", scalar(here?)),
             (_, _) => None,
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     let Some(trigger) = trigger.as_ref().and_then(Spot::text).filter(|text| !text.is_empty()) else { return };
     for problem in problems.iter_mut().filter(|problem| problem.code == Code::MissingField) {
         if matches!(problem.at.last().as_deref(), Some("when" | "invoke")) {
-            insert_known(root, SpecFile::ClawSpecScenarios, problem, &[("invoke", scalar(trigger))]);
+            insert_known(root, SpecFile::CLAWSPEC_SCENARIOS, problem, &[("invoke", scalar(trigger))]);
         }
     }
 }

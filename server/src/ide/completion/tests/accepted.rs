@@ -218,15 +218,15 @@ fn check_styles(file: SpecFile, text: &str) {
 
 #[test]
 fn completion_accepted_anywhere_keeps_kindlm_sound() {
-    check_styles(SpecFile::KindLm, KINDLM);
+    check_styles(SpecFile::KINDLM, KINDLM);
 }
 
 #[test]
 fn completion_accepted_anywhere_keeps_clawspec_sound() {
-    check_styles(SpecFile::ClawSpecScenarios, CLAWSPEC);
+    check_styles(SpecFile::CLAWSPEC_SCENARIOS, CLAWSPEC);
 }
 
 #[test]
 fn completion_accepted_anywhere_keeps_cli_bench_tasks_sound() {
-    check_styles(SpecFile::CliBenchTasks, CLI_BENCH);
+    check_styles(SpecFile::CLI_BENCH_TASKS, CLI_BENCH);
 }

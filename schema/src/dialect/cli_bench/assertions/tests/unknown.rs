@@ -109,7 +109,7 @@ fn what_is_masked_could_decide() {
         ..Evidence::default()
     };
     evidence.observations = vec![path("login", file("token=abcdefgh")), ran("x", printed(0, "token abcdefgh"))];
-    crate::dialect::Dialect::CliBench.mask(&mut evidence, &secrets);
+    crate::dialect::Dialect::CLI_BENCH.mask(&mut evidence, &secrets);
     for (list, expected) in [
         ("- output_contains: token", Status::Pass),
         ("- output_contains: '***'", Status::Unknown),

@@ -1,0 +1,163 @@
+//! The kinds of files of the format.
+
+use super::{
+    ClawSpec, baselines::Baselines, config::Config, handoff::HandoffContract, ledger::CoverageLedger, ledger_contracts,
+    pipeline::PipelineContract, scenarios::ScenarioContract, signs,
+};
+use crate::{
+    dialect::Dialect,
+    document::NodeRef,
+    json_schema::generate,
+    problem::Code,
+    spec_file::{Cases, Counts, Empty, Family, Kind, Landmark, Landmarks, Names, SpecFile},
+};
+
+impl Dialect {
+    /// ClawSpec: scenarios, handoffs, pipelines, and what belongs to them.
+    pub const CLAWSPEC: Dialect = Dialect::of(&ClawSpec);
+}
+
+/// What is the same in all of them.
+const FILE: Kind = Kind {
+    family: Family::Of(Dialect::CLAWSPEC),
+    empty: Empty::Incomplete("begin it with `version: \"1.0\"`"),
+    ..Kind::PLAIN
+};
+
+impl SpecFile {
+    /// A scenario contract: `tests/scenarios.yaml`.
+    pub const CLAWSPEC_SCENARIOS: SpecFile = SpecFile::of(&Kind {
+        name: "clawspec-scenarios",
+        title: "ClawSpec scenarios",
+        names: Names::Perhaps(&["**/tests/scenarios.yaml"]),
+        signs: &signs::Scenarios,
+        cases: Cases::List("scenarios"),
+        counts: Counts::Matched,
+        landmarks: Landmarks::Cases,
+        schema: generate::<ScenarioContract>,
+        ..FILE
+    });
+
+    /// A handoff contract: `tests/handoffs/*.yaml`.
+    pub const CLAWSPEC_HANDOFF: SpecFile = SpecFile::of(&Kind {
+        name: "clawspec-handoff",
+        title: "ClawSpec handoff",
+        names: Names::Perhaps(&["**/tests/handoffs/*.yaml", "**/tests/handoffs/*.yml"]),
+        signs: &signs::Handoff,
+        cases: Cases::Whole(|root| {
+            let handoff = root.get("handoff")?;
+            Some(format!("{} to {}", handoff.get("from")?.as_str()?, handoff.get("to")?.as_str()?))
+        }),
+        // What an agent hands back is there once a pipeline has run, which judges the handoffs of its stages.
+        counts: Counts::Said,
+        landmarks: Landmarks::At(handoff),
+        schema: generate::<HandoffContract>,
+        ..FILE
+    });
+
+    /// A pipeline contract: `tests/pipeline.yaml`.
+    pub const CLAWSPEC_PIPELINE: SpecFile = SpecFile::of(&Kind {
+        name: "clawspec-pipeline",
+        title: "ClawSpec pipeline",
+        names: Names::Perhaps(&["**/tests/pipeline.yaml", "**/tests/pipelines/*.yaml", "**/tests/pipelines/*.yml"]),
+        signs: &signs::Pipeline,
+        cases: Cases::Whole(|root| Some(root.get("pipeline")?.get("name")?.as_str()?.to_owned())),
+        landmarks: Landmarks::At(pipeline),
+        schema: generate::<PipelineContract>,
+        ..FILE
+    });
+
+    /// The settings of a ClawSpec workspace: `clawspec.yaml`.
+    pub const CLAWSPEC: SpecFile = SpecFile::of(&Kind {
+        name: "clawspec",
+        title: "ClawSpec settings",
+        heading: Some("clawspec.yaml"),
+        names: Names::Surely(&["**/clawspec.yaml"]),
+        family: Family::SettingsOf(Dialect::CLAWSPEC),
+        empty: Empty::Defaults(Code::NoEffect),
+        schema: generate::<Config>,
+        ..FILE
+    });
+
+    /// What is covered by contracts: `coverage-ledger.yaml`.
+    pub const CLAWSPEC_LEDGER: SpecFile = SpecFile::of(&Kind {
+        name: "clawspec-ledger",
+        title: "ClawSpec coverage ledger",
+        names: Names::Perhaps(&["**/coverage-ledger.yaml"]),
+        signs: &signs::Ledger,
+        empty: Empty::Incomplete("begin it with `waves:`"),
+        landmarks: Landmarks::At(ledger),
+        contract: |place, mut around| {
+            let entry = Iterator::find(&mut around, |node| node.get("contracts").is_some())?;
+            ledger_contracts::contract_of(entry, place)
+        },
+        schema: generate::<CoverageLedger>,
+        ..FILE
+    });
+
+    /// What earlier runs measured: `tests/baselines.yaml`.
+    pub const CLAWSPEC_BASELINES: SpecFile = SpecFile::of(&Kind {
+        name: "clawspec-baselines",
+        title: "ClawSpec baselines",
+        names: Names::Perhaps(&["**/tests/baselines.yaml"]),
+        signs: &signs::Baselines,
+        keys_are_names: true,
+        landmarks: Landmarks::At(|_| Vec::new()),
+        contract: |place, _| {
+            Some(match place.rsplit_once('/') {
+                Some((directory, _)) => format!("{directory}/scenarios.yaml"),
+                None => "scenarios.yaml".to_owned(),
+            })
+        },
+        schema: generate::<Baselines>,
+        ..FILE
+    });
+}
+
+/// The kinds, for what differs between them within the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContractFile {
+    Scenarios,
+    Handoff,
+    Pipeline,
+    Settings,
+    Ledger,
+    Baselines,
+}
+
+impl ContractFile {
+    /// Returns which of them a file is. Nobody asks about files of other formats.
+    pub(crate) fn of(file: SpecFile) -> ContractFile {
+        let all = [
+            (SpecFile::CLAWSPEC_SCENARIOS, ContractFile::Scenarios),
+            (SpecFile::CLAWSPEC_HANDOFF, ContractFile::Handoff),
+            (SpecFile::CLAWSPEC_PIPELINE, ContractFile::Pipeline),
+            (SpecFile::CLAWSPEC_LEDGER, ContractFile::Ledger),
+            (SpecFile::CLAWSPEC_BASELINES, ContractFile::Baselines),
+        ];
+        all.into_iter().find(|(known, _)| *known == file).map_or(ContractFile::Settings, |(_, kind)| kind)
+    }
+}
+
+fn handoff(root: NodeRef<'_>) -> Vec<Landmark<'_>> {
+    let Some(handoff) = root.get("handoff") else { return Vec::new() };
+    let text = |key: &str| handoff.get(key).and_then(NodeRef::text).unwrap_or("?");
+    let name = format!("{} → {}", text("from"), text("to"));
+    let node = handoff.get("from").or(handoff.get("to"));
+    node.map(|node| Landmark { name, below: "handoff".to_owned(), node }).into_iter().collect()
+}
+
+fn pipeline(root: NodeRef<'_>) -> Vec<Landmark<'_>> {
+    let own = root.get("pipeline").and_then(|pipeline| Landmark::of(pipeline.get("name")?, "pipeline"));
+    let stages = root.get("stages").into_iter().flat_map(NodeRef::items);
+    own.into_iter().chain(stages.filter_map(|stage| Landmark::of(stage.get("name")?, "stages"))).collect()
+}
+
+fn ledger(root: NodeRef<'_>) -> Vec<Landmark<'_>> {
+    let waves = root.get("waves").into_iter().flat_map(NodeRef::entries);
+    let entries = waves.flat_map(|wave| {
+        let items = wave.value.get("items").into_iter().flat_map(NodeRef::items);
+        items.filter_map(move |item| Landmark::of(item.get("id")?, &wave.key.key_text()))
+    });
+    entries.collect()
+}

@@ -1,0 +1,69 @@
+//! The kinds of files of the format.
+
+use super::{CliBench, config::Config, tasks::Tasks};
+use crate::{
+    dialect::Dialect,
+    json_schema::generate,
+    kind::{Sight, Signs, Strength},
+    spec_file::{Cases, Counts, Empty, Family, Kind, Names, SpecFile},
+};
+
+impl Dialect {
+    /// cli-bench: `cli-bench.yaml` and the task files that it names.
+    pub const CLI_BENCH: Dialect = Dialect::of(&CliBench);
+}
+
+impl SpecFile {
+    /// A suite: `cli-bench.yaml`.
+    pub const CLI_BENCH: SpecFile = SpecFile::of(&Kind {
+        name: "cli-bench",
+        title: "cli-bench suite",
+        heading: Some("cli-bench.yaml"),
+        names: Names::Surely(&["**/cli-bench.yaml", "**/cli-bench.yml"]),
+        signs: &SuiteSigns,
+        family: Family::Of(Dialect::CLI_BENCH),
+        cases: Cases::List("tasks"),
+        counts: Counts::Named,
+        empty: Empty::Incomplete("begin it with `cli:` and the name of a program"),
+        schema: generate::<Config>,
+        ..Kind::PLAIN
+    });
+
+    /// A list of tasks that a `cli-bench.yaml` names.
+    pub const CLI_BENCH_TASKS: SpecFile = SpecFile::of(&Kind {
+        name: "cli-bench-tasks",
+        title: "cli-bench tasks",
+        signs: &TaskSigns,
+        family: Family::Of(Dialect::CLI_BENCH),
+        cases: Cases::PartOfSuite(""),
+        counts: Counts::InSuite,
+        empty: Empty::Incomplete("begin it with `- id:` and the id of a task"),
+        schema: generate::<Tasks>,
+        ..Kind::PLAIN
+    });
+}
+
+struct SuiteSigns;
+
+impl Signs for SuiteSigns {
+    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
+        let outline = sight.outline;
+        // Runners of tasks have a mapping there.
+        let has_tasks = outline.has("tasks") && outline.members("tasks").next().is_none();
+        // Nothing is known of the tasks yet, or one has a key that each of ours has.
+        let holds_tasks =
+            || outline.of_items("tasks").next().is_none() || sight.has_in_items("tasks", &["id", "intent", "assert"]);
+        let is_ours = || holds_tasks() || ["providers", "version_command"].into_iter().any(|key| outline.has(key));
+        let has_program = outline.entry("cli").is_some_and(|entry| !entry.value.is_empty());
+        (has_tasks && has_program && is_ours()).then_some(Strength::Keys)
+    }
+}
+
+struct TaskSigns;
+
+impl Signs for TaskSigns {
+    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
+        let is_task = |item: &Vec<&str>| item.contains(&"intent") && item.contains(&"assert");
+        sight.outline.items.iter().any(is_task).then_some(Strength::Keys)
+    }
+}

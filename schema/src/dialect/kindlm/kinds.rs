@@ -1,0 +1,44 @@
+//! The kind of file of the format.
+
+use super::{KindLm, config::Config};
+use crate::{
+    dialect::Dialect,
+    json_schema::generate,
+    kind::{Sight, Signs, Strength},
+    shape::Shape,
+    spec_file::{Cases, Counts, Empty, Family, Kind, Names, SpecFile},
+};
+
+impl Dialect {
+    /// KindLM: `kindlm.yaml`.
+    pub const KINDLM: Dialect = Dialect::of(&KindLm);
+}
+
+impl SpecFile {
+    /// A suite: `kindlm.yaml`.
+    pub const KINDLM: SpecFile = SpecFile::of(&Kind {
+        name: "kindlm",
+        title: "KindLM suite",
+        heading: Some("kindlm.yaml"),
+        names: Names::Surely(&["**/kindlm.yaml", "**/kindlm.yml"]),
+        signs: &SuiteSigns,
+        family: Family::Of(Dialect::KINDLM),
+        cases: Cases::List("tests"),
+        counts: Counts::Named,
+        empty: Empty::Incomplete("begin it with `kindlm: 1`"),
+        schema: generate::<Config>,
+        ..Kind::PLAIN
+    });
+}
+
+struct SuiteSigns;
+
+impl Signs for SuiteSigns {
+    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
+        let outline = sight.outline;
+        let version = outline.entry("kindlm").filter(|entry| !entry.value.is_empty())?;
+        let is_known = |key: &str| Shape::of(sight.file).any_field(key).is_some();
+        let has_others = outline.keys.iter().any(|it| it.key != "kindlm" && is_known(it.key));
+        (has_others || version.text() == "1" && outline.keys.len() == 1).then_some(Strength::Name)
+    }
+}

@@ -1,0 +1,260 @@
+//! A format that no other part of the program knows: its files are recognised, checked, completed, explained, lowered and judged
+//! by what everything else goes through. All of it is its implementation and its row.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+use speclens_schema::{
+    analysis::Analyzer,
+    dialect::{Dialect, Finding, Format, Lower, Report, Rule, ScalarRules, Site, Words},
+    document::{Document, NodeRef, Pointer},
+    evidence::{Capture, Evidence, Ran},
+    files::{Files, MemoryFiles},
+    json_schema::{Cases, Empty, Family, Kind, Names, SpecFile},
+    judge::judge,
+    kind::{Around, Detected, Sight, Signs, Strength, detect},
+    mask::Secrets,
+    problem::Code,
+    settings::Settings,
+    suite::{Action, ActionKind, Case, Claim, CommandAction, Inputs, Suite, written_cases},
+    validate::Definition,
+    verdict::{Check, Mismatch, Outcome, Status, Verdict},
+};
+
+use super::{completion::complete, hover::hover, models::Reach, symbols::landmarks, values::Values};
+
+/// Commands, and what each must say.
+struct Echo;
+
+const ECHO: Dialect = Dialect::of(&Echo);
+
+const FILE: SpecFile = SpecFile::of(&Kind {
+    name: "echo",
+    title: "echo checks",
+    names: Names::Perhaps(&["**/echo.yaml"]),
+    signs: &EchoSigns,
+    family: Family::Of(ECHO),
+    cases: Cases::List("checks"),
+    empty: Empty::Incomplete("begin it with `checks:`"),
+    schema: |file| {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": file.title(),
+            "type": "object",
+            "properties": {
+                "checks": {
+                    "description": "The checks.",
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "title": { "description": "Its name.", "type": "string", "x-defines": "checks" },
+                            "run": { "description": "The command.", "type": "string" },
+                            "says": { "description": "A part of what it writes.", "type": "string" },
+                        },
+                        "required": ["title", "run"],
+                        "additionalProperties": false,
+                    },
+                },
+            },
+            "required": ["checks"],
+            "additionalProperties": false,
+        })
+    },
+    ..Kind::PLAIN
+});
+
+struct EchoSigns;
+
+impl Signs for EchoSigns {
+    fn content(&self, sight: &Sight<'_>) -> Option<Strength> {
+        sight.has_in_items("checks", &["says"]).then_some(Strength::Keys)
+    }
+}
+
+impl Format for Echo {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+
+    fn program(&self) -> &'static str {
+        "Echo"
+    }
+
+    fn name_key(&self) -> &'static str {
+        "title"
+    }
+
+    fn scalar_rules(&self) -> ScalarRules {
+        ScalarRules::Yaml12
+    }
+
+    fn act_of(&self, _: NodeRef<'_>) -> ActionKind {
+        ActionKind::Command
+    }
+
+    fn without_action(&self) -> &'static str {
+        "running a check without a command"
+    }
+
+    fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
+        let says = matches!(definition, Definition::Item(..)).then(|| node.get("says")).flatten();
+        if let Some(says) = says.filter(|says| says.text() == Some("")) {
+            report.push(Finding::new(SaysNothing, Pointer::root().key("says"), says.range()));
+        }
+    }
+
+    fn lower(&self, _: SpecFile, _: &Document, _: &dyn Files, _: &Settings) -> Box<dyn Lower> {
+        Box::new(Checks)
+    }
+}
+
+/// A text that every output contains.
+#[derive(Debug)]
+struct SaysNothing;
+
+impl Rule for SaysNothing {
+    const CODE: Code = Code::VacuousClaim;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new("every output contains an empty `says`").help("write a part of the output")
+    }
+}
+
+#[derive(Debug)]
+struct Checks;
+
+impl Lower for Checks {
+    fn suite(&self, _: SpecFile, _: &Document, _: &dyn Files, _: &Settings) -> Suite {
+        Suite::empty(ECHO)
+    }
+
+    fn cases(&self, item: NodeRef<'_>, at: &Pointer, _: &dyn Files) -> Vec<Case> {
+        let text = |key: &str| item.get(key).and_then(NodeRef::text).unwrap_or_default().to_owned();
+        let action = CommandAction {
+            at: at.key("run"),
+            template: text("run"),
+            variables: Default::default(),
+            expanded: Ok(text("run")),
+            inputs: Inputs::new(),
+            timeout_ms: 1000,
+        };
+        let claim = Claim { at: at.key("says"), phase: None, check: Arc::new(Says(text("says"))) };
+        vec![Case {
+            name: text("title"),
+            at: at.clone(),
+            file: None,
+            tags: Vec::new(),
+            skip: false,
+            repeat: 1,
+            action: Action::Command(action),
+            claims: vec![claim],
+            intact: true,
+        }]
+    }
+}
+
+#[derive(Debug)]
+struct Says(String);
+
+impl Check for Says {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        let output = evidence.stdout().map(|stdout| stdout.text.as_str()).unwrap_or_default();
+        let mismatch = || Mismatch { message: format!("the output lacks `{}`", self.0), ..Mismatch::default() };
+        let outcome = if output.contains(&self.0) { Outcome::Pass } else { Outcome::Fail(mismatch()) };
+        vec![Verdict::of("says", outcome)]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.0.clone()]
+    }
+}
+
+const TEXT: &str = "checks:\n- title: greets\n  run: echo hello\n  says: hello\n";
+
+fn read(text: &str) -> Document {
+    Document::read(text, FILE.scalar_rules())
+}
+
+/// The text as it is, with its list indented, and with other line breaks.
+fn styles(text: &str) -> [String; 3] {
+    [text.to_owned(), text.replace("\n  ", "\n    ").replace("\n- ", "\n  - "), text.replace('\n', "\r\n")]
+}
+
+#[test]
+fn file_of_a_new_format_is_recognised_by_name_content_and_comment() {
+    let kinds = [SpecFile::ALL, &[FILE]].concat();
+    let around = Around { kinds: &kinds, is_asked_for: true, ..Around::NOTHING };
+    let sure = Some(Detected { file: FILE, is_guess: false });
+    for text in styles(TEXT) {
+        assert_eq!(detect("a/echo.yaml", &text, &around), sure);
+        assert_eq!(detect("a/other.yaml", &text, &around), sure);
+    }
+    assert_eq!(detect("x.yaml", "# speclens: dialect=echo\n", &around), sure);
+    assert_eq!(detect("a/other.yaml", "checks:\n- a: b\n", &around), None);
+    assert_eq!(detect("a/other.yaml", TEXT, &Around::NOTHING), None);
+}
+
+#[track_caller]
+fn check_problems(text: &str, expected: &Expect) {
+    for text in styles(text) {
+        let problems = Analyzer::new(FILE).problems(&read(&text), &MemoryFiles::default(), &Settings::default());
+        let shown = problems.iter().map(|problem| {
+            let help = problem.help.as_deref().unwrap_or_default();
+            format!("{} at {}: {}; {help}\n", problem.code.as_str(), problem.at, problem.message)
+        });
+        expected.assert_eq(&shown.collect::<String>());
+    }
+}
+
+#[test]
+fn file_of_a_new_format_is_checked_by_its_schema_and_its_rules() {
+    check_problems(TEXT, &expect![[""]]);
+    check_problems(
+        "checks:\n- title: a\n  rum: x\n- title: b\n  run: y\n  says: ''\n",
+        &expect![[r"
+            unknown-key at /checks/0/rum: unknown key `rum`; rename it to `run`
+            vacuous-claim at /checks/1/says: every output contains an empty `says`; write a part of the output
+        "]],
+    );
+}
+
+#[test]
+fn keys_of_a_new_format_are_completed_and_explained() {
+    let document = read("checks:\n- title: greets\n  \n");
+    let files = MemoryFiles::default();
+    let values = Values { files: &files, now: "" };
+    let labels: Vec<String> = complete(&document, FILE, "checks:\n- title: greets\n  ".len(), values)
+        .into_iter()
+        .map(|it| it.label)
+        .collect();
+    assert_eq!(labels, ["run", "says"]);
+    let settings = Arc::new(Settings::default());
+    let reach = Reach { settings: &settings, environment: &|_| None };
+    let document = read(TEXT);
+    let found = hover(&document, FILE, TEXT.find("says").unwrap(), None, values, reach).unwrap();
+    assert_eq!(found.markdown, "**says** · string\n\nA part of what it writes.");
+    let names: Vec<String> = landmarks(&document, FILE).into_iter().map(|landmark| landmark.name).collect();
+    assert_eq!(names, ["greets"]);
+}
+
+#[test]
+fn case_of_a_new_format_is_lowered_and_judged() {
+    for text in styles(TEXT) {
+        let document = read(&text);
+        let analysis = Analyzer::new(FILE).analyze(&document, &MemoryFiles::default(), &Settings::default());
+        let [case] = analysis.suite.cases.as_slice() else { panic!("there is one case") };
+        let [written] = written_cases(FILE, &document).try_into().unwrap();
+        assert_eq!((written.name.as_ref(), written.at, written.does), ("greets", case.at.clone(), case.action.kind()));
+        assert!(case.intact && analysis.suite.dialect == ECHO);
+        for (output, expected) in [("oh, hello", Status::Pass), ("bye", Status::Fail)] {
+            let ran = Ran { stdout: Some(Capture::whole(output.to_owned())), ..Ran::default() };
+            let mut evidence = Evidence { command: Some(ran), ..Evidence::default() };
+            ECHO.mask(&mut evidence, &Secrets::none());
+            ECHO.interpret(&mut evidence);
+            let judged = judge(case, &evidence, &Secrets::none());
+            assert_eq!(judged.iter().map(|judged| judged.verdict.outcome.status()).collect::<Vec<_>>(), [expected]);
+        }
+    }
+}
