@@ -155,7 +155,7 @@ impl Rule for Misread {
         let fix = site.spot().filter(|_| site.range.len() == part.len()).and_then(|spot| {
             let is_double_quoted = spot.node.style() == Some(Style::DoubleQuoted);
             let written = if is_double_quoted { meant.replace('\\', "\\\\") } else { meant };
-            Some(Fix::guess(help.clone(), spot.with_part(&site.range, &part, written)?))
+            Some(Fix::guess(help.clone(), spot.with_part(site.range, &part, written)?))
         });
         words.help(help).fix(fix)
     }
