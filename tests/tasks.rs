@@ -301,8 +301,8 @@ fn dry_run_says_where_models_are_asked_and_what_it_takes_at_most() {
     let done = dry(&["--model", "openai/priced", "--model", "xai/unpriced", "--repeat", "2"]);
     assert_eq!(done.code, Some(0), "a missing key breaks only the run: {done:?}");
     for part in [
-        "asked at api.openai.com with the key of OPENAI_API_KEY, which is not set: its tests would break",
-        "asked at api.x.ai with the key of XAI_API_KEY, which is set",
+        "requests go to api.openai.com with the key in OPENAI_API_KEY, which is not set: its tests would break",
+        "requests go to api.x.ai with the key in XAI_API_KEY, which is set",
         "cost unknown",
         "tokens and costs assume one command per turn",
         "8 attempts would run, with at most 24 requests to models",

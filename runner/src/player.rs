@@ -60,7 +60,7 @@ impl GatewayScript {
         let unread = |error: std::io::Error| wrong(format!("{error}; {help}"));
         let size = std::fs::metadata(path).map_err(unread)?.len();
         if size > MAX_BYTES {
-            return Err(wrong(format!("it has more than {} MiB", MAX_BYTES / 1024 / 1024)));
+            return Err(wrong(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
         }
         let text = std::fs::read_to_string(path).map_err(unread)?;
         let lines = Arc::new(gateway_script::read(&text).map_err(wrong)?);

@@ -77,7 +77,7 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::Misindented { indent, column, neighbour } => {
             let others = match neighbour {
                 Some(key) => format!("`{key}` above it"),
-                None => "its neighbours".to_owned(),
+                None => "its neighbors".to_owned(),
             };
             let spaces = if *indent == 1 { "space" } else { "spaces" };
             return format!("this line is indented by {indent} {spaces}, but {others} by {column}");
@@ -180,7 +180,7 @@ fn help(kind: &FaultKind) -> Option<String> {
         FaultKind::NestedTooDeep => "flatten it",
         FaultKind::SecondDocument => "move it to a separate file",
         FaultKind::DocumentEnd => "remove this line",
-        FaultKind::BehindDocument => "indent the line like its neighbours, or remove it",
+        FaultKind::BehindDocument => "indent the line like its neighbors, or remove it",
         FaultKind::MergeConflict => "keep one of the two versions, and remove the conflict markers",
         FaultKind::Nul => "save the file as UTF-8 text",
         FaultKind::DuplicateKey { .. } => "remove one of the two",

@@ -83,7 +83,7 @@ pub struct Turn {
     /// Shell command that the model runs, or a list of commands that it runs in one turn.
     #[serde(skip_serializing_if = "Commands::is_empty")]
     pub run: Commands,
-    /// Call of a tool other than the shell.
+    /// Call to a tool other than the shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
     /// Error to simulate instead of an answer.

@@ -44,8 +44,8 @@ pub struct Settings {
     pub compat: Vec<Dialect>,
     /// Files, directories and patterns that commands and tasks depend on.
     ///
-    /// Paths are relative to this file. A recording becomes stale if one of these files changes, just as if a file
-    /// changes that the command names or that is in the task's `scaffold`. List files that a program reads on its own,
+    /// Paths are relative to this file. A recording becomes stale if one of these files changes. The same applies to
+    /// files that the command names, and to files in the task's `scaffold`. List files that a program reads on its own,
     /// such as modules, configuration or prompts. A directory includes all files below it that git does not ignore.
     /// `.git` and `.speclens` are never included, and symbolic links are not followed out of the directory of this
     /// file.
@@ -141,7 +141,7 @@ pub struct Price {
     /// Price of input tokens.
     #[schemars(range(min = 0.0))]
     pub input: f64,
-    /// Tokens that come back.
+    /// Price of output tokens.
     #[schemars(range(min = 0.0))]
     pub output: f64,
 }

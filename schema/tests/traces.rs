@@ -457,7 +457,7 @@ fn file_of_lines_arrays_or_opik_is_read_and_others_are_explained() {
     let stored = read_file(exported).unwrap();
     assert_eq!((stored.traces.len(), stored.spans.len()), (1, 1));
     for (text, line, message) in [
-        ("", 1, "it holds no spans"),
+        ("", 1, "it contains no spans"),
         ("{}", 1, "expected OTLP/JSON"),
         ("\n\n{\"a\": 1}", 3, "expected OTLP/JSON"),
         ("{\"resourceSpans\": []}\n{", 2, "not valid JSON"),

@@ -267,7 +267,7 @@ fn runs_that_share_a_directory_queue_and_both_finish() {
             let mut told = BufReader::new(second.stderr.take().unwrap());
             let mut line = String::new();
             told.read_line(&mut line).unwrap();
-            assert!(line.contains("waiting for another test to leave"), "{line}");
+            assert!(line.contains("waiting for another test to finish in"), "{line}");
             assert!(!place.exists("begun-two"));
             second.stderr = Some(told.into_inner());
         }

@@ -49,7 +49,10 @@ fn what_is_there_is_judged_again_without_starting_anything() {
     let run = attempts(&report)[0].1;
     assert_eq!(run["verdicts"][0]["outcome"], "skip");
     assert_eq!(run["evidence"]["run_id"].as_str().unwrap_or("run-1"), "run-1");
-    assert!(run.to_string().contains("nothing was started: the current state was judged, of the run `run-1`"), "{run}");
+    assert!(
+        run.to_string().contains("nothing was started: the current state was judged, for the run `run-1`"),
+        "{run}"
+    );
     assert_eq!((gateway.requests().len(), place.recordings()), (1, recordings));
     let done = place.run(&["run", "--judge-only", "--run-id", "r9"]);
     assert!(done.stdout.contains("of the run `r9`"), "{done:?}");

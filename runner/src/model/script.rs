@@ -48,7 +48,7 @@ impl Scripted {
         let wrong = |reason: String| error(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BYTES {
-            return Err(wrong(format!("it has more than {} MiB", MAX_BYTES / 1024 / 1024)));
+            return Err(wrong(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
         }
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let lines = script::read(&text).map_err(wrong)?;

@@ -17,7 +17,7 @@ const REPEATED: usize = 2 * 1024;
 
 const DIGEST_LENGTH: usize = 64;
 
-const CUT: &str = "the output was cut in the recording, at `limits.recording_mib`";
+const CUT: &str = "the output was cut off in the recording, at `limits.recording_mib`";
 
 /// The SHA-256 of a text, in lower-case hexadecimal digits: safe as the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -126,7 +126,7 @@ impl Recordings {
             self.store.count_change();
         }
         if let Err(error) = self.remove_texts(&stay, earnest, &mut removed) {
-            removed.left = Some(format!("cannot remove texts of recordings: {error}"));
+            removed.left = Some(format!("cannot remove parts of recordings: {error}"));
         }
         removed
     }
@@ -147,7 +147,7 @@ impl Recordings {
         let Locked::Yes { _file } = self.lock(Sharing::Alone)? else {
             let lock = self.store.lock_path();
             removed.left = Some(format!(
-                "another process has locked {} for more than 2 seconds, so texts of old recordings were not removed",
+                "another process has locked {} for more than 2 seconds, so parts of old recordings were not removed",
                 lock.display()
             ));
             return Ok(());

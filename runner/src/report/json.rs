@@ -362,7 +362,7 @@ struct Totals {
     errored: usize,
     /// Something was not observed.
     unknown: usize,
-    /// Something is worth a look.
+    /// It passes with a warning.
     warned: usize,
     /// Not run, on purpose.
     skipped: usize,

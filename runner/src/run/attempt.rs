@@ -495,10 +495,10 @@ fn looked(only: Only, context: &Context) -> Option<String> {
     match only {
         Only::Preconditions => None,
         Only::Present if context.run_id.is_empty() => {
-            Some("nothing was started: the current state was judged, of an unknown run".to_owned())
+            Some("nothing was started: the current state was judged, for an unknown run".to_owned())
         }
         Only::Present => {
-            Some(format!("nothing was started: the current state was judged, of the run `{}`", context.run_id))
+            Some(format!("nothing was started: the current state was judged, for the run `{}`", context.run_id))
         }
     }
 }

@@ -205,7 +205,7 @@ fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
         (401 | 403, true) => format!("Opik at {host} rejects the key in OPIK_API_KEY (status {status})"),
         (401 | 403, false) => format!("Opik at {host} needs a key (status {status}); set OPIK_API_KEY"),
         (404, _) => format!("Opik at {host} does not have this project or address (status 404)"),
-        (status, _) => format!("Opik at {host} answers with status {status}"),
+        (status, _) => format!("Opik at {host} responds with status {status}"),
     }
 }
 

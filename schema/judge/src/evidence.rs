@@ -226,7 +226,7 @@ pub struct Output {
     pub concealed: Concealed,
 }
 
-/// One call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The caller's id, or a generated one.

@@ -145,7 +145,7 @@ pub enum Status {
     Skip,
     /// Everything holds.
     Pass,
-    /// Something is worth a look.
+    /// It passes with a warning.
     Warn,
     /// Something was not observed.
     Unknown,

@@ -85,7 +85,7 @@ impl Rule for Number {
             Scalar::Null | Scalar::Bool(_) | Scalar::Text | Scalar::Timestamp => 0.0,
         });
         let shape = self.shape.as_ref();
-        let bounds = shape.and_then(Shape::bounds).unwrap_or_else(|| "a number that can be counted exactly".to_owned());
+        let bounds = shape.and_then(Shape::bounds).unwrap_or_else(|| "a number that can be represented exactly".to_owned());
         let most = shape.and_then(Shape::maximum).filter(|most| number > *most);
         let bounds = match most {
             Some(most) if !bounds.contains(&most.to_string()) => format!("at most {most}"),

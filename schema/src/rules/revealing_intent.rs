@@ -9,8 +9,8 @@ use crate::{
 };
 
 page! {
-    /// The intent of a task contains the command that achieves it. Such a task only measures whether the model can
-    /// copy. Describe what the model must achieve, not how.
+    /// The intent of a task contains the command that achieves it. Such a task measures only whether the model can
+    /// copy it. Describe what the model must achieve, not how.
     "revealing-intent", Hint
 }
 

@@ -352,7 +352,7 @@ impl Meant {
                 words.remedy(help, Fix::guess, turned.and_then(|turned| renamed(site, name, turned)))
             }
             Meant::Opposite(name) => {
-                words.note(format!("it is the opposite of `{name}`, for which no key exists"))
+                words.note(format!("no key expresses the opposite of `{name}`"))
             }
             Meant::StandIn { rename, belongs_to } => {
                 let words = match belongs_to {

@@ -285,7 +285,7 @@ impl Rule for Unknown {
                 words.help(format!("use `{negation}`, the opposite of `{other}`"))
             }
             Meant::OppositeOf { other, negation: None } => {
-                words.note(format!("it is the opposite of `{other}`, for which ClawSpec has no type"))
+                words.note(format!("ClawSpec has no type for the opposite of `{other}`"))
             }
             Meant::Nothing => words.help("use one of the types that `speclens explain` lists"),
         };

@@ -5,7 +5,7 @@ use crate::{
 };
 
 page! {
-    /// The intent of a task names no outcome, as in "use the tool", so the assertions check things that the model was
+    /// The intent of a task states no outcome, as in "use the tool", so the assertions check things that the model was
     /// not asked for. Describe what the model must achieve or find out.
     "vague-intent", Hint
 }
@@ -130,7 +130,7 @@ impl Rule for VagueIntent {
     const CODE: Code = Code::VagueIntent;
 
     fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("the intent names no outcome").help("describe what the model must achieve or find out")
+        Words::new("the intent states no outcome").help("describe what the model must achieve or find out")
     }
 }
 

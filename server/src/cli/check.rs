@@ -54,7 +54,7 @@ enum Least {
     Error,
     /// Errors and warnings
     Warning,
-    /// Errors, warnings and notes
+    /// Errors, warnings and information
     Information,
     /// Everything
     Hint,

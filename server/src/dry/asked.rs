@@ -130,10 +130,10 @@ fn reached(id: &str, models: &Models) -> (String, Known) {
     };
     let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
     let place = match key {
-        KeyState::NotNeeded => format!("asked at {host}, without a key"),
-        KeyState::Set(variable) => format!("asked at {host} with the key of {variable}, which is set"),
+        KeyState::NotNeeded => format!("requests go to {host}, without a key"),
+        KeyState::Set(variable) => format!("requests go to {host} with the key in {variable}, which is set"),
         KeyState::Missing(variable) => {
-            format!("asked at {host} with the key of {variable}, which is not set: its tests would break")
+            format!("requests go to {host} with the key in {variable}, which is not set: its tests would break")
         }
     };
     (place, price.map_or(Known::Unknown, Known::Price))

@@ -40,7 +40,7 @@ impl Frequency {
             (false, Status::Fail) => ("fails", concerned.len()),
             (false, Status::Error) => ("breaks", concerned.len()),
             (false, Status::Unknown) => ("unknown", concerned.len()),
-            (false, Status::Warn) => ("worth a look", concerned.len()),
+            (false, Status::Warn) => ("warns", concerned.len()),
             (false, Status::Skip) => ("skipped", concerned.len()),
             (false, Status::Pass) => ("passes", concerned.len()),
         };

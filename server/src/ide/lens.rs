@@ -32,7 +32,7 @@ pub(crate) enum CaseState {
         /// From start to end; `None` where nothing was timed.
         duration_ms: Option<f64>,
     },
-    /// Something is worth a look.
+    /// It passes with a warning.
     Warned {
         /// How many claims warn.
         claims: usize,
@@ -139,7 +139,7 @@ impl CaseState {
             CaseState::Stale => "⚠ stale, run again".to_owned(),
             CaseState::Passed { duration_ms } => passed(duration_ms),
             CaseState::Warned { claims: count, duration_ms } => {
-                format!("{}, {} worth a look", passed(duration_ms), claims(count))
+                format!("{}, {} warned", passed(duration_ms), claims(count))
             }
             CaseState::Failed { claims: count } => format!("✗ {} failed", claims(count)),
             CaseState::Unknown { claims: count } => format!("? {} unknown", claims(count)),

@@ -78,7 +78,7 @@ impl Reach<'_> {
         let described = Models::new(settings, 1, self.environment).describe(&format!("{name}/any")).ok()?;
         // Their headers say what is sent.
         let has_headers = matches!(name, "http" | "mcp");
-        Some(if has_headers { format!("Asked at {}.", card::inline(&described.host)) } else { place(&described) })
+        Some(if has_headers { format!("Requests go to {}.", card::inline(&described.host)) } else { place(&described) })
     }
 }
 
@@ -86,10 +86,12 @@ fn place(described: &Description) -> String {
     let host = card::inline(&described.host);
     let host = if described.is_gateway { format!("{host} (the AI Gateway)") } else { host };
     match &described.key {
-        KeyState::NotNeeded => format!("Asked at {host}, without a key."),
-        KeyState::Set(variable) => format!("Asked at {host} with the key of {}, which is set.", card::inline(variable)),
+        KeyState::NotNeeded => format!("Requests go to {host}, without a key."),
+        KeyState::Set(variable) => {
+            format!("Requests go to {host} with the key in {}, which is set.", card::inline(variable))
+        }
         KeyState::Missing(variable) => {
-            format!("Asked at {host} with the key of {}, which is not set.", card::inline(variable))
+            format!("Requests go to {host} with the key in {}, which is not set.", card::inline(variable))
         }
     }
 }

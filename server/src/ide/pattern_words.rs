@@ -164,8 +164,8 @@ fn group(words: &str) -> String {
             let again = words.strip_prefix("\\k<");
             match (named, again, words.strip_prefix('\\')) {
                 (Some(rest), _, _) => format!("a group called {}", card::inline(&name(rest))),
-                (_, Some(rest), _) => format!("what the group {} matched", card::inline(&name(rest))),
-                (_, _, Some(number)) => format!("what group {number} matched"),
+                (_, Some(rest), _) => format!("the text that the group {} matched", card::inline(&name(rest))),
+                (_, _, Some(number)) => format!("the text that group {number} matched"),
                 (None, None, None) if words.contains('i') => "from here on, ignoring case".to_owned(),
                 (None, None, None) => "from here on, with other flags".to_owned(),
             }
@@ -202,7 +202,7 @@ mod tests {
             - `)` end of the group
             - `\.` the text `.`
             - `[^x]` any character except `x`
-            - `\k<n>` what the group `n` matched
+            - `\k<n>` the text that the group `n` matched
             - `b?` this text, or nothing
 
             (?i)a.*\d{3}

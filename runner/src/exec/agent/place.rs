@@ -82,7 +82,7 @@ impl Place {
         let wrong = |error: io::Error| workspace(format!("cannot use the `workdir` {}: {error}", named.display()));
         fs::create_dir_all(&named).map_err(wrong)?;
         let directory = named.canonicalize().map_err(wrong)?;
-        let waiting = || tell(format!("waiting for another test to leave {}", directory.display()));
+        let waiting = || tell(format!("waiting for another test to finish in {}", directory.display()));
         let mutex = mutex_of(&directory);
         let process = match Arc::clone(&mutex).try_lock_owned() {
             Ok(guard) => guard,
@@ -178,6 +178,6 @@ fn workspace(message: String) -> RunError {
 fn cancelled() -> RunError {
     RunError {
         kind: RunErrorKind::Cancelled,
-        message: "cancelled while another test worked in the `workdir`".to_owned(),
+        message: "cancelled while another test was using the `workdir`".to_owned(),
     }
 }

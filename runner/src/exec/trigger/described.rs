@@ -36,6 +36,8 @@ pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: C
             ],
             Err(missing) => vec![missing],
         },
-        TriggerKind::Nothing => vec!["nothing is started: it is judged by the results of another run".to_owned()],
+        TriggerKind::Nothing => {
+            vec!["nothing is started: the contract is judged against the results of another run".to_owned()]
+        }
     }
 }

@@ -84,7 +84,7 @@ struct TurnEntry {
     duration_ms: Option<f64>,
 }
 
-/// One call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ToolCallEntry {
     /// The caller's id, or a generated one.

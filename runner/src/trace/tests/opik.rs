@@ -175,7 +175,7 @@ async fn trace_outside_of_the_window_is_found_by_its_tag() {
 async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     let empty = Stub::new(|_, _| (200, Vec::new()));
     assert_eq!(missing(watch(&empty).await.collect(&with_run(), &[]).await), "no trace of the run was found");
-    for (status, words) in [(401, "rejects the key in OPIK_API_KEY"), (500, "answers with status 500")] {
+    for (status, words) in [(401, "rejects the key in OPIK_API_KEY"), (500, "responds with status 500")] {
         let failing = Stub::new(move |_, _| (status, Vec::new()));
         let reason = broken(watch(&failing).await.collect(&with_run(), &[]).await);
         assert!(reason.contains(words) && !reason.contains("k3y"), "{reason}");

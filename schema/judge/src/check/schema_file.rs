@@ -186,7 +186,7 @@ fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, St
     let what = match error.kind() {
         ValidationErrorKind::Referencing(_) => return lost(schema, references),
         ValidationErrorKind::AnyOf { .. } if at.as_str().ends_with("/type") => format!(
-            "{} is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`",
+            "{} is not one of the types `array`, `boolean`, `integer`, `null`, `number`, `object` and `string`",
             error.instance()
         ),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
@@ -359,9 +359,9 @@ mod tests {
     fn broken_schemas_are_refused_with_a_reason() {
         check_refused(
             json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
-            "at `/properties/day`: `formatMinimum` is not supported: say it with a `pattern`",
+            "at `/properties/day`: `formatMinimum` is not supported: express it with a `pattern`",
         );
-        check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not a type, which is `array`");
+        check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not one of the types `array`");
         check_refused(json!({"$ref": "#/definitions/missing"}), "at `/$ref`: this file has no `#/definitions/missing`");
         for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
             let told = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");

@@ -49,7 +49,7 @@ pub fn read_file(text: &str) -> Result<Stored, FileError> {
         }
     }
     if stored.signals.spans.is_empty() && stored.traces.is_empty() && stored.spans.is_empty() {
-        return Err(FileError { line: 1, message: "it holds no spans".to_owned() });
+        return Err(FileError { line: 1, message: "it contains no spans".to_owned() });
     }
     Ok(stored)
 }

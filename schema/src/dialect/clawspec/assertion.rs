@@ -244,7 +244,7 @@ fn advice() -> Value {
         },
         {
             "names": ["tool_permitted", "tool_allowed", "tools_permitted", "tools_allowed", "allowed_tools"],
-            "note": "`tool_not_permitted` is an allow-list: a call of any other tool fails",
+            "note": "`tool_not_permitted` is an allow-list: a call to any other tool fails",
             "help": "use `tool_not_permitted` with `allowed_tools`",
         },
         {

@@ -168,8 +168,8 @@ pub struct Observability {
     pub time_window_padding_ms: Option<u64>,
     /// Prices of models, for traces without costs.
     ///
-    /// If no name matches the model exactly, one that ends in the model's name, or in which the model's name ends, is
-    /// used.
+    /// If no name matches the model exactly, speclens uses one that ends with the model's name, or that the model's
+    /// name ends with.
     ///
     /// ```yaml
     /// model_pricing:

@@ -25,7 +25,7 @@ use crate::words::Name;
 ///       required_sections: [Hook]
 ///   prohibited_actions:
 ///     - tool: resend.send
-///       reason: The callee writes, it never sends.
+///       reason: The callee writes; it never sends.
 /// ```
 ///
 /// Without `assertions`, they are derived from the other keys: the delegation happened, every required artifact exists
@@ -138,7 +138,7 @@ pub(crate) struct ProhibitedAction {
     /// Exact name of the tool, without wildcards or template variables.
     #[schemars(extend("x-shares" = "tools", "examples" = ["resend.send"]))]
     pub tool: Name,
-    /// Reason of the prohibition.
+    /// Reason for the prohibition.
     pub reason: Name,
 }
 

@@ -110,7 +110,7 @@ pub struct FinalAssertions {
 pub struct HealthCheck {
     /// Purpose of the condition.
     pub description: Name,
-    /// The condition, one of three forms:
+    /// The condition, in one of three forms.
     ///
     /// - `count(produced_artifacts) == count(stages_with_produces)`
     /// - `all handoff contracts passed`

@@ -96,7 +96,7 @@ pub enum TargetType {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Defaults {
-    /// Seconds to wait until the run has ended.
+    /// Seconds to wait for the run to end.
     ///
     /// Whatever could happen after the timeout is unknown. ClawSpec ignores this key.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,7 +248,7 @@ pub struct ScenarioConsistency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsistencyMode {
-    /// One run must pass.
+    /// At least one run must pass.
     PassAtK,
     /// Every run must pass.
     #[default]

@@ -34,7 +34,7 @@ use super::{tasks::Task, thresholds::Thresholds};
 pub struct Config {
     /// Program that the tasks are about. It must be on the `PATH`.
     ///
-    /// The prompt of a model begins with its name. If the shell of a task does not find it, no model is asked.
+    /// The prompt begins with the name of the program. If a task's shell does not find it, no model is asked.
     #[schemars(extend("examples" = ["mycli"]))]
     #[schemars(extend("x-other-names" = ["command", "program", "tool"]))]
     pub cli: Name,

@@ -29,7 +29,7 @@ pub struct Thresholds {
     #[schemars(range(min = 0.0, max = 100.0), extend("examples" = [80]))]
     #[schemars(extend("x-other-names" = ["pass_rate", "min"]))]
     pub default: Option<f64>,
-    /// Minimum pass rate of single models, from 0 to 100, by their id in `providers`.
+    /// Minimum pass rate of individual models, from 0 to 100, by their id in `providers`.
     ///
     /// ```yaml
     /// models:

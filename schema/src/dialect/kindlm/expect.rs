@@ -168,7 +168,7 @@ pub enum OutputFormat {
     Json,
 }
 
-/// An expectation about calls of a tool.
+/// An expectation about calls to a tool.
 ///
 /// Names are compared exactly. One call may satisfy several items. If any item has `order`, all items of the list are
 /// judged together, by position.
@@ -182,7 +182,7 @@ pub struct ToolCallExpect {
     pub tool: Name,
     /// Whether the tool must not be called.
     ///
-    /// With `true`, the other keys of the item are ignored: any call of the tool fails the expectation, regardless of
+    /// With `true`, the other keys of the item are ignored: any call to the tool fails the expectation, regardless of
     /// its arguments.
     #[serde(default)]
     #[schemars(extend(

@@ -182,7 +182,8 @@ impl<'c> Facts<'c> {
         let word = if status == Status::Pass { "within" } else { "exceed" };
         let shown = crate::check::json::number_text(limit.value);
         if status == Status::Pass && (failed + open) as f64 > limit.value {
-            let message = format!("{title} {failed} within limit {shown}, but {open} without an answer could turn it");
+            let message =
+                format!("{title} {failed} within limit {shown}, but {open} without an answer could change this");
             return outcome(name, limit, Status::Unknown, failed as f64, message);
         }
         outcome(name, limit, status, failed as f64, format!("{title} {failed} {word} limit {shown}"))

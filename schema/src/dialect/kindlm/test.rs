@@ -87,7 +87,7 @@ pub struct Test {
     #[schemars(extend("x-only" = "prompt"))]
     #[schemars(extend("x-other-names" = ["mocks"]))]
     pub tools: Option<Vec<Tool>>,
-    /// Expectations about single replies in the tool loop, in order.
+    /// Expectations about individual replies in the tool loop, in order.
     ///
     /// Item *n* applies to the model's *n*-th reply. Only for prompt tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]

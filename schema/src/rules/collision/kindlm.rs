@@ -91,7 +91,7 @@ impl Rule for Collision {
         match self {
             Collision::Item(text) => Words::new(format!("duplicate item `{text}`")).help("remove one of the two"),
             Collision::Model(name) => Words::new(format!("duplicate model `{name}`")).help("remove one of the two"),
-            Collision::Call(name) => Words::new(format!("a call of `{name}` is expected twice"))
+            Collision::Call(name) => Words::new(format!("a call to `{name}` is expected twice"))
                 .note("one call satisfies both expectations"),
             Collision::Order { position, first, second } if first == second => {
                 Words::new(format!("`order: {position}` is used twice for `{second}`")).help("remove one of the two")

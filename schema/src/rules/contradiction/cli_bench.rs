@@ -180,7 +180,7 @@ impl Rule for Contradiction {
                     .fix(swapped(site, *least, *most))
             }
             Contradiction::Counts { pattern, least, most } => {
-                Words::new(format!("`{pattern}` cannot be run at least {least} and at most {most} times")).help(keep)
+                Words::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})")).help(keep)
             }
             Contradiction::Everything => {
                 Words::new("this pattern matches every command").help("name the command that must not be run")

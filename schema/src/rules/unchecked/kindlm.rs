@@ -82,7 +82,7 @@ impl Rule for Unchecked {
         match self {
             Unchecked::BesideForbidden { key, tool } => {
                 Words::new(format!("`{key}` is not checked with `shouldNotCall: true`"))
-                    .note(format!("every call of `{tool}` fails the expectation"))
+                    .note(format!("every call to `{tool}` fails the expectation"))
                     .help("remove it")
             }
             Unchecked::Fields { method } => Words::new(format!("`fields` are not compared with `method: {method}`"))

@@ -119,7 +119,7 @@ impl Rule for Vacuous {
             Vacuous::EmptyOutput => Words::new(every_output).help("write what the output must contain"),
             Vacuous::EmptyOutputOfCommand => Words::new(every_output).help("remove it"),
             Vacuous::EmptyContent => Words::new("every file contains the empty string")
-                .help("use `file_exists` to check only that there is a file"),
+                .help("use `file_exists` to check only that the file exists"),
             Vacuous::NoBounds => {
                 Words::new("`run_count` without `min` and `max` always passes").help("add `min` or `max`")
             }

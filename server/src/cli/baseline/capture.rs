@@ -84,7 +84,7 @@ struct Refused {
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     ensure!(args.runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs; {USUAL_RUNS} are recommended");
-    ensure!(args.runs <= MAX_RUNS, "`--runs` is at most {MAX_RUNS}");
+    ensure!(args.runs <= MAX_RUNS, "`--runs` must be at most {MAX_RUNS}");
     let contract = contract_of(&args.target)?;
     let mut store = Store::beside(&contract)?;
     let loaded = suite_of(&contract)?;
@@ -168,7 +168,7 @@ impl Captured {
         }
         let evidence: Vec<_> = result.runs.iter().filter_map(|run| run.evidence.get()).collect();
         if evidence.len() < MIN_RUNS {
-            let reason = format!("only {} runs left anything to measure", evidence.len());
+            let reason = format!("only {} runs could be measured", evidence.len());
             return Captured { name, outcome: Err(Refused { status: Status::Unknown, reason }) };
         }
         let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();

@@ -581,7 +581,7 @@ fn alias_shows_its_value() {
             [openai/gpt-4o]
             **gpt-4o** · model of the provider `openai`
 
-            Asked at `api.openai.com` with the key of `OPENAI_API_KEY`, which is not set.
+            Requests go to `api.openai.com` with the key in `OPENAI_API_KEY`, which is not set.
 
             One million tokens cost $2.5 (input) and $10 (output) (list price of 2026-03-21).
         "#]],

@@ -121,7 +121,7 @@ async fn two_attempts_in_one_workdir_never_overlap() {
     let (worked, ()) = tokio::join!(suite.work(&action, &model), told);
     assert_eq!(stdout(&commands(&worked)[0]), "left\n");
     let place = suite.path("box").canonicalize().unwrap();
-    assert_eq!(*suite.told.lock().unwrap(), [format!("waiting for another test to leave {}", place.display())]);
+    assert_eq!(*suite.told.lock().unwrap(), [format!("waiting for another test to finish in {}", place.display())]);
 
     // Waiting can be cancelled.
     let waiting = suite.work(&action, &model);

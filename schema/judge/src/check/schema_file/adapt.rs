@@ -66,7 +66,7 @@ impl Adapted {
         if members.get("format").is_some_and(Value::is_string)
             && let Some(limit) = limits.into_iter().find(|limit| members.contains_key(*limit))
         {
-            let message = format!("{}: `{limit}` is not supported: say it with a `pattern`", place(at));
+            let message = format!("{}: `{limit}` is not supported: express it with a `pattern`", place(at));
             return Err(SchemaError::of(message));
         }
         if let Some(nullable) = members.get("nullable") {

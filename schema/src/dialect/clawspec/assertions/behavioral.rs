@@ -99,8 +99,8 @@ impl AssertionType for GatewayResponse {
 /// ```
 ///
 /// The pattern is a Python regular expression in which `^` and `$` match at line ends. It also matches literally, so
-/// plain text needs no escaping. A log may have any length. In ClawSpec it is a regular expression only, `^` and `$`
-/// match at the ends of the file, and an invalid one breaks the scenario.
+/// plain text needs no escaping. A log may have any length. In ClawSpec, the pattern is a regular expression only, `^`
+/// and `$` match at the ends of the file, and an invalid pattern aborts the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-synonyms" = ["log_contains"], "x-other-names" = ["artifact_contains_text", "file_contains"]))]
@@ -237,7 +237,7 @@ impl AssertionType for DecisionRoutedTo {
             Row::broken("state_path", format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
         })?;
         if !state.is_map() {
-            let message = format!("State file not found: {path} (it holds {})", state.kind());
+            let message = format!("State file not found: {path} (it contains {})", state.kind());
             return Ok(Row::fail("state_path", mismatch(message, "a mapping", state.kind())).unless(text.doubt));
         }
         let found = decided(&state);

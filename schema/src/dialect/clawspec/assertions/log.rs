@@ -247,7 +247,7 @@ impl AssertionType for ToolWasCalled {
             return Ok(Row::pass("tool").found_at("called here", place));
         }
         run.that_tells_calls()?;
-        let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call of {tool}"), "no such call");
+        let mut mismatch = mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
         let (help, places) = run.instead_of(&tool);
         mismatch.help = help;
         Ok(Row::fail("tool", mismatch).with_places(places).unless(run.doubt()))
@@ -304,7 +304,7 @@ impl AssertionType for ToolNotCalled {
             return Ok(Row::pass("tool").unless(run.doubt()));
         }
         let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
-        let row = Row::fail("tool", mismatch(format!("Tool was called: {tool}"), format!("no call of {tool}"), actual));
+        let row = Row::fail("tool", mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual));
         Ok(row.with_places(calls.iter().filter_map(|call| run.line("called here", call.line))))
     }
 }
@@ -320,19 +320,19 @@ impl AssertionType for ToolNotCalled {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// Only the first call of that agent counts.
+/// Only the first call to that agent counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-other-names" = ["delegated_to"]))]
 #[schemars(extend("x-advice" = [
-    { "names": ["to", "agent", "target"], "note": "ClawSpec breaks the scenario without `to_agent`" },
+    { "names": ["to", "agent", "target"], "note": "ClawSpec aborts the scenario if `to_agent` is missing" },
 ]))]
 pub struct DelegationOccurred {
     /// Id of the agent that takes over.
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-marketing-brand"]))]
     #[schemars(extend("x-synonyms" = ["to"], "x-other-names" = ["agent", "target"]))]
     pub to_agent: RunText,
-    /// Id of the agent that hands over. Has no effect, in ClawSpec either.
+    /// Id of the agent that hands over. Has no effect: ClawSpec ignores it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-shares" = "agents", "examples" = ["agents-lead"]))]
     pub from_agent: Option<RunText>,
@@ -404,7 +404,7 @@ impl AssertionType for DelegationOccurred {
 ///   run_id: "{{run_id}}"
 /// ```
 ///
-/// The list is an allow-list: a call of any other tool fails the assertion. To forbid one tool, use `tool_not_called`
+/// The list is an allow-list: a call to any other tool fails the assertion. To forbid one tool, use `tool_not_called`
 /// or `tool_not_invoked`. If the log is missing or does not mention the run, the result is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

@@ -145,7 +145,7 @@ impl AssertionType for GatewayHealthy {
     fn judge(&self, seen: &Seen<'_>) -> Result<Row, Row> {
         let field = if self.endpoint.is_some() { "endpoint" } else { "" };
         let Some(want) = self.need(seen.scope, &seen.evidence.context) else {
-            return Err(Row::unknown(field, "the address holds a template that has no value in this run"));
+            return Err(Row::unknown(field, "the address contains a template variable without a value in this run"));
         };
         let answer = seen.response(field, &want, "the gateway's health")?;
         Ok(match answer.status {

@@ -111,7 +111,7 @@ impl AssertionType for StateFile {
             Row::broken(field, format!("`{}` cannot be read: {reason}", file.path)).unless(text.doubt)
         })?;
         if !state.is_map() {
-            let message = format!("State file not found: {pattern} (it holds {})", state.kind());
+            let message = format!("State file not found: {pattern} (it contains {})", state.kind());
             return Ok(Row::fail(field, mismatch(message, "a mapping", state.kind())).unless(text.doubt));
         }
         let (status, fields) = &self.expected;

@@ -376,7 +376,7 @@ impl DelegationPath {
         let mut names = Vec::new();
         for path in paths {
             let Some(want) = self.file_need(path, seen.scope, &seen.evidence.context) else {
-                return Err(Row::unknown(key, "the path holds a template that has no value in this run"));
+                return Err(Row::unknown(key, "the path contains a template variable without a value in this run"));
             };
             let Some(file) = seen.files(key, &want)?.files.first() else { continue };
             let Ok(text) = seen.text(key, file) else { continue };
@@ -523,6 +523,6 @@ impl AssertionType for ToolNotInvoked {
             return Ok(Row::pass("tool").unless(doubt(trace)));
         }
         let message = format!("tool {tool} was invoked");
-        Ok(Row::fail("tool", mismatch(message, format!("no call of {tool}"), listed(&called))))
+        Ok(Row::fail("tool", mismatch(message, format!("no call to {tool}"), listed(&called))))
     }
 }

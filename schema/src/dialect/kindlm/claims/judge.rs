@@ -77,7 +77,7 @@ impl JudgeClaim {
             let trouble = trouble.unwrap_or_else(|| "the judge was asked fewer times than are now required".to_owned());
             return row.unknown(match self.times {
                 0 | 1 => trouble,
-                times => format!("only {} of {times} answers of the judge are usable: {trouble}", scores.len()),
+                times => format!("only {} of {times} answers from the judge are usable: {trouble}", scores.len()),
             });
         }
         scores.sort_by(|one, other| one.value.total_cmp(&other.value));
@@ -283,7 +283,7 @@ mod tests {
             (vec![score(0.2), score(0.9), score(0.7)], "Some(0.7) Pass"),
             (vec![said("garbage"), score(0.1), score(0.8)], "Some(0.8) Pass"),
             (vec![score(0.5), score(0.6), score(0.9)], "Median score 0.6 below threshold 0.7: because"),
-            (vec![said("garbage"), failed(), score(1.0)], "only 1 of 3 answers of the judge are usable"),
+            (vec![said("garbage"), failed(), score(1.0)], "only 1 of 3 answers from the judge are usable"),
         ] {
             let found = outcome(verdict(&claim(3), replies));
             assert!(found.contains(expected), "{found}");

@@ -120,7 +120,7 @@ fn tool_calls() {
             pass /toolCalls/1/shouldNotCall tool_not_called Tool "delete" not called
             fail /toolCalls/2/shouldNotCall tool_not_called Tool "refund" not called
               TOOL_CALL_UNEXPECTED: Expected tool "refund" to NOT be called, but it was
-              - no call of refund
+              - no call to refund
               + refund {"n":0}
         "#]],
     );
@@ -153,7 +153,7 @@ fn a_missing_call_names_the_nearest_one() {
         expect![[r#"
             fail /toolCalls/0/tool tool_called Tool "lookup_ordr" called
               TOOL_CALL_MISSING: Expected tool "lookup_ordr" to be called, but got: [lookup_order, refund, lookup_order]
-              - a call of lookup_ordr
+              - a call to lookup_ordr
               + lookup_order {"order_id":"1234","express":true}
             refund {"n":0}
             lookup_order {"order_id":"12345","express":false}
@@ -161,7 +161,7 @@ fn a_missing_call_names_the_nearest_one() {
               = order_id: expected 1234, received "12345" (a text instead of a number)
             fail /toolCalls/1/tool tool_called Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but got: [lookup_order, refund, lookup_order]
-              - a call of zebra
+              - a call to zebra
               + lookup_order {"order_id":"1234","express":true}
             refund {"n":0}
             lookup_order {"order_id":"12345","express":false}
@@ -191,7 +191,7 @@ fn order_makes_all_entries_claims_about_positions() {
               = refund was called at position 1
             fail /toolCalls/3/tool tool_order Tool "zebra" called
               TOOL_CALL_MISSING: Expected tool "zebra" to be called, but it was not
-              - a call of zebra
+              - a call to zebra
               + lookup_order {"order_id":"1234","express":true}
             refund {"n":0}
             lookup_order {"order_id":"12345","express":false}
@@ -214,7 +214,7 @@ fn schemas_of_arguments_work() {
               @ n.json:1: 1 `data/n` breaks this rule
             pass /toolCalls/1/tool tool_called Tool "refund" called
             fail /toolCalls/1/argsSchema tool_called Tool "refund" args schema valid
-              TOOL_CALL_ARGS_SCHEMA_INVALID: Schema compilation failed: broken.json: at `/type`: "strng" is not a type, which is `array`, `boolean`, `integer`, `null`, `number`, `object` or `string`
+              TOOL_CALL_ARGS_SCHEMA_INVALID: Schema compilation failed: broken.json: at `/type`: "strng" is not one of the types `array`, `boolean`, `integer`, `null`, `number`, `object` and `string`
               - a JSON Schema in broken.json
               + a file that cannot be used
         "#]],

@@ -110,7 +110,7 @@ impl ToolCallClaim {
             FailureCode::ToolCallUnexpected,
             Mismatch {
                 message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
-                expected: format!("no call of {tool}"),
+                expected: format!("no call to {tool}"),
                 actual: format!("{}{times}", describe(call)),
                 help: Vec::new(),
             },
@@ -138,7 +138,7 @@ impl ToolCallClaim {
         }
         let listed: Vec<String> = calls.iter().take(LISTED).map(describe).collect();
         let more = if calls.len() > LISTED { format!("\nand {} more", calls.len() - LISTED) } else { String::new() };
-        Mismatch { message, expected: format!("a call of {tool}"), actual: listed.join("\n") + &more, help }
+        Mismatch { message, expected: format!("a call to {tool}"), actual: listed.join("\n") + &more, help }
     }
 
     fn arguments(&self, expected: &Value, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {

@@ -84,7 +84,7 @@ impl Rule for Unchecked {
                 .remedy("remove `updated_after`", Fix::suggestion, without("updated_after")),
             Unchecked::NoTime => Words::new("`updated_after` has no value, so a file of any age passes")
                 .help("write a time, such as `\"{{run_started_at}}\"`, or remove the key"),
-            Unchecked::NoAgent => Words::new("this decision names no agent, so it is skipped")
+            Unchecked::NoAgent => Words::new("this decision does not name an agent, so it is skipped")
                 .help("write the name of an agent, or `agent: NAME`"),
         }
     }

@@ -220,7 +220,7 @@ impl Explanation for InAssertion {
             }
             Meant::ForbiddenTool => forbidden_tool(&assertion, &kind_spot, &member),
             Meant::ToolBesideList => Words::new("`tool_not_permitted` has no key `tool`").note(IGNORED).remedy(
-                "remove it: calls of tools that are not in `allowed_tools` already fail",
+                "remove it: calls to tools that are not in `allowed_tools` already fail",
                 Fix::suggestion,
                 assertion.without(&member),
             ),

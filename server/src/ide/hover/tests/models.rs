@@ -12,7 +12,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
             [google/gemini-2.5-flash]
             **gemini-2.5-flash** · model of the provider `google`
 
-            Asked at `generativelanguage.googleapis.com` with the key of `GEMINI_API_KEY`, which is set.
+            Requests go to `generativelanguage.googleapis.com` with the key in `GEMINI_API_KEY`, which is set.
 
             One million tokens cost $0.3 (input) and $2.5 (output) (list price of 2026-03-21).
         "#]],
@@ -23,7 +23,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
             [local/qwen3]
             **qwen3** · model of the provider `local`
 
-            Asked at `localhost:8000`, without a key.
+            Requests go to `localhost:8000`, without a key.
 
             One million tokens cost $0 (input) and $0.5 (output) (from `prices` in `speclens.yaml`).
         "#]],
@@ -34,7 +34,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
         [ollama/llama3.2]
         **llama3.2** · model of the provider `ollama`
 
-        Asked at `localhost:11434`, without a key.
+        Requests go to `localhost:11434`, without a key.
 
         Its price is unknown.
     "#]],
@@ -64,7 +64,7 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
 
             A provider that requires a key.
 
-            Asked at `api.openai.com` with the key of `MY_KEY`, which is set.
+            Requests go to `api.openai.com` with the key in `MY_KEY`, which is set.
         "#]],
     );
     check(
@@ -79,7 +79,7 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
 
             A provider that requires a key.
 
-            Asked at `proxy.example:8443` with the key of `OTHER_KEY`, which is not set.
+            Requests go to `proxy.example:8443` with the key in `OTHER_KEY`, which is not set.
         "#]],
     );
     check(
@@ -94,7 +94,7 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
 
             Local models, served by Ollama.
 
-            Asked at `localhost:11434`, without a key.
+            Requests go to `localhost:11434`, without a key.
         "#]],
     );
     check(
@@ -115,7 +115,7 @@ fn provider_of_a_suite_says_where_it_is_reached_and_with_which_key() {
               responsePath: data[0].text
             ```
 
-            Asked at `agent.example`.
+            Requests go to `agent.example`.
         "#]],
     );
 }
