@@ -68,7 +68,7 @@ enum Command {
     Check(check::Args),
     /// Run suites, or judge their recordings
     Run(run::Args),
-    /// Judge suites by a stored trace, or by one that a running system sends
+    /// Judge suites against a stored trace, or against one that a running system sends
     Trace(trace::Args),
     /// List suites and their tests
     List(list::Args),
