@@ -10,17 +10,17 @@ use crate::{document::Pointer, shape::Place};
 
 pub use crate::rules::Code;
 
-/// How bad a problem is.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The suite does not mean what its author thinks, or cannot run.
+    /// The suite cannot run, or does not mean what its author thinks.
     Error,
-    /// Very likely wrong.
+    /// Something is very likely wrong.
     Warning,
-    /// Worth knowing.
+    /// Something is worth knowing.
     Information,
-    /// A small improvement.
+    /// Something can be improved slightly.
     Hint,
 }
 
@@ -147,13 +147,13 @@ pub struct Fix {
     pub is_comment: bool,
 }
 
-/// Whether a person has to look at a fix before it is applied.
+/// Whether a person must review a fix before it is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Applicability {
-    /// The fix writes what the author meant beyond doubt: `speclens check --fix` and *fix all* apply it.
+    /// The intention is clear: `speclens check --fix` and *fix all* apply the fix.
     Safe,
-    /// The fix is a guess, or leaves something to fill in: a person chooses it.
+    /// The fix is a guess, or leaves something to fill in: a person must choose it.
     Suggestion,
 }
 

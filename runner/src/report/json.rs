@@ -49,203 +49,203 @@ pub fn schema_text() -> String {
     text
 }
 
-/// What `speclens run --report json` and `speclens check --format json` print.
+/// Report of `speclens run --report json` and `speclens check --format json`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// The version of this format.
+    /// Version of this format.
     speclens: u32,
-    /// What could not be looked at, such as a directory that cannot be read. Not empty: the exit status is 2.
+    /// Errors about files and directories that cannot be read. If not empty, the exit status is 2.
     failures: Vec<String>,
-    /// Every suite, in the order of their paths.
+    /// Suites, sorted by path.
     suites: Vec<SuiteEntry>,
     /// Number of tests by result.
     totals: Totals,
 }
 
-/// One suite.
+/// A suite.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct SuiteEntry {
-    /// The file, relative to the working directory.
+    /// Path of the file, relative to the working directory.
     path: String,
-    /// Its format.
+    /// Format of the suite.
     dialect: Dialect,
-    /// The worst of its tests and gates; `error` for a suite that is refused.
+    /// Worst status of its tests and gates; `error` if the suite was refused.
     status: Status,
-    /// What is wrong with the text.
+    /// Problems in the text.
     problems: Vec<ProblemEntry>,
-    /// The conditions on the whole run; empty when nothing ran.
+    /// Conditions on the whole run; empty if nothing ran.
     gates: Vec<GateEntry>,
-    /// The version of the program that its tasks are about, where `version_command` printed one.
+    /// Version of the tested program, as printed by `version_command`.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// What came of it by who acted, where models did; empty elsewhere.
+    /// Results by model, if models attempted the tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subjects: Vec<ScoreEntry>,
-    /// The tests in the order of the file. Only in reports of runs.
+    /// Tests in the order of the file. Only in reports of runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     cases: Option<Vec<CaseEntry>>,
 }
 
-/// What came of all attempts of a model in one help mode. The threshold of the model, and whether it is met, is a gate.
+/// Results of a model in one help mode. Whether it meets its threshold is a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ScoreEntry {
-    /// The subject that acted.
+    /// The model and its help mode.
     subject: SubjectEntry,
-    /// How many attempts there are. Those that were omitted are not among them.
+    /// Number of attempts, without those that were skipped.
     runs: usize,
-    /// How many of them passed.
+    /// Number of attempts that passed.
     passed: usize,
-    /// Percentage of the attempts that passed; null where there are none.
+    /// Percentage of attempts that passed; null if there are no attempts.
     pass_rate: Option<f64>,
-    /// Mean number of answers of the model; null where none are known.
+    /// Mean number of replies of the model; null if unknown.
     mean_turns: Option<f64>,
-    /// US dollars that the model cost; null when the price of an attempt is not known.
+    /// Cost of the model in US dollars; null if the cost of an attempt is unknown.
     cost_usd: Option<f64>,
 }
 
 /// A problem in the text.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ProblemEntry {
-    /// The kind of problem; `speclens explain CODE` explains it.
+    /// Kind of problem; `speclens explain CODE` explains it.
     code: String,
-    /// How bad it is.
+    /// Severity of the problem.
     severity: Severity,
-    /// The problem.
+    /// Description of the problem, as one clause.
     message: String,
-    /// The consequence.
+    /// Consequence of the problem.
     note: Option<String>,
-    /// The text to write instead.
+    /// Remedy, as an imperative sentence.
     help: Option<String>,
-    /// Where.
+    /// Location of the problem.
     place: Place,
-    /// Other places that belong to it.
+    /// Other locations that the problem refers to.
     related: Vec<RelatedEntry>,
-    /// The fixes that a program can apply, the best one first.
+    /// Fixes that a program can apply, the best one first.
     fixes: Vec<FixEntry>,
 }
 
 /// A fix that a program can apply.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct FixEntry {
-    /// What it does, as a menu entry.
+    /// Title of the fix, as in a menu.
     title: String,
-    /// `safe`: it says what the author meant beyond doubt, and `--fix` applies it. `suggestion`: a person chooses it.
+    /// `safe`: the intention is clear, and `--fix` applies the fix. `suggestion`: a person must choose it.
     applicability: Applicability,
-    /// Whether it is the best fix of its problem.
+    /// Whether this is the best fix of the problem.
     preferred: bool,
-    /// The changes of the text, in its order, none overlapping another. All of them belong together.
+    /// Edits in the order of the text, without overlaps. Apply all of them together.
     edits: Vec<EditEntry>,
-    /// The files that it brings into being; empty for most.
+    /// Files that the fix creates; empty for most fixes.
     creates: Vec<NewFileEntry>,
 }
 
 /// A replacement of text.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct EditEntry {
-    /// The file, relative to the working directory.
+    /// Path of the file, relative to the working directory.
     path: String,
-    /// The text that goes; empty where something is inserted.
+    /// Range of the text to replace; empty for an insertion.
     range: PlaceRange,
-    /// What comes instead, with the line ends of the file.
+    /// New text, with the line endings of the file.
     text: String,
 }
 
-/// A file that does not exist yet.
+/// A new file.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct NewFileEntry {
-    /// Where, relative to the working directory.
+    /// Path of the file, relative to the working directory.
     path: String,
-    /// What it holds at first.
+    /// Initial content of the file.
     text: String,
 }
 
-/// Another place that belongs to something.
+/// Another location that a problem or a verdict refers to.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct RelatedEntry {
-    /// What is there.
+    /// Description of that location.
     message: String,
-    /// Where.
+    /// The location.
     place: Place,
 }
 
 /// A condition on the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct GateEntry {
-    /// Its name in the format.
+    /// Name of the gate in the format.
     name: String,
-    /// Where it is written; null for a default.
+    /// Location of the gate; null for a default gate.
     place: Option<Place>,
     /// `pass` or `fail`.
     status: Status,
-    /// The limit.
+    /// Limit of the gate.
     expected: f64,
-    /// The measured value.
+    /// Measured value.
     actual: f64,
-    /// The story in one sentence.
+    /// Summary in one sentence.
     message: String,
 }
 
 /// A test.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct CaseEntry {
-    /// Its name.
+    /// Name of the test.
     name: String,
-    /// Where it is written.
+    /// Location of the test.
     place: Place,
-    /// The worst of its runs.
+    /// Worst status of its attempts.
     status: Status,
-    /// Every attempt; none for a test that is switched off.
+    /// Attempts; empty for a skipped test.
     runs: Vec<RunEntry>,
 }
 
-/// One attempt.
+/// An attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct RunEntry {
-    /// Which repetition, from 0.
+    /// Number of the repeat, counted from 0.
     run: u32,
-    /// The subject that acted.
+    /// The model, agent or program that performed the attempt.
     subject: SubjectEntry,
-    /// The worst of its verdicts, or what the reason for their absence amounts to.
+    /// Worst status of its verdicts; without verdicts, the status that the error implies.
     status: Status,
-    /// Time that it took; null when it did not begin.
+    /// Duration in milliseconds; null if the attempt did not begin.
     duration_ms: Option<f64>,
-    /// The number of answers of the model; absent where none acted.
+    /// Number of replies of the model; absent without a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<u32>,
-    /// The event that ended the act; absent where it was not seen to end.
+    /// Event that ended the attempt; absent if no end was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<Ended>,
-    /// US dollars that the model cost; absent when the price is not known.
+    /// Cost of the model in US dollars; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_usd: Option<f64>,
-    /// US dollars that judges cost; absent when none was asked, or the price of an answer is not known.
+    /// Cost of the judges in US dollars; absent if none was asked, or if the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost_usd: Option<f64>,
-    /// Whether the evidence was observed and recorded now (`fresh`), read from a recording (`replayed`), also
-    /// one of another machine (`foreign`), or is not on disk (`none`).
+    /// Whether the evidence was recorded now (`fresh`), comes from a recording of this machine (`replayed`) or of
+    /// another one (`foreign`), or is not on disk (`none`).
     recording: RecordingState,
-    /// Why there are no verdicts, when there are none to be had.
+    /// Reason why there are no verdicts.
     error: Option<ErrorEntry>,
-    /// The results of the assertions, in the order of the tool of the format.
+    /// Results of the assertions, in the order in which the format's tool reports them.
     verdicts: Vec<VerdictEntry>,
-    /// What else was noticed: cut output, processes left behind.
+    /// Other observations, such as output that was cut off or background processes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// The observation, with `--set report.evidence=true`.
+    /// Evidence of the attempt, with `--set report.evidence=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<EvidenceEntry>,
 }
 
-/// The subject that acted.
+/// The model, agent or program that performed an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SubjectEntry {
-    /// The name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
+    /// Name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
     name: String,
-    /// The id of the model; null where none acts.
+    /// Id of the model; null if there is none.
     model: Option<String>,
-    /// How the model learns about the program that it is to use, in cli-bench.
+    /// Help that the model gets about the program, in cli-bench.
     mode: Option<HelpMode>,
-    /// The directory of a target of a gateway, from the root of the workspace.
+    /// Directory of the ClawSpec target, relative to the root of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }
@@ -262,7 +262,7 @@ impl SubjectEntry {
     }
 }
 
-/// Location of the evidence.
+/// Origin of the evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RecordingState {
@@ -272,99 +272,99 @@ enum RecordingState {
     Replayed,
     /// Read from a recording that another machine made: programs and files outside the workspace may differ there.
     Foreign,
-    /// Not on disk.
+    /// Not stored on disk.
     None,
 }
 
-/// Why there are no verdicts.
+/// Reason why there are no verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ErrorEntry {
     /// `timed-out`, `spawn`, `killed`, `missing-variable`, `workspace`, `setup`, `program`, `help`, `provider`, `key`,
     /// `rate-limit`, `script`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale`, `failed-fast` or `decided`.
     kind: String,
-    /// What happened and what to do.
+    /// Description of the error, and a remedy.
     message: String,
 }
 
-/// The result of an assertion for an attempt.
+/// Result of an assertion in one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct VerdictEntry {
-    /// Time when it was judged, in formats that have phases.
+    /// Phase in which the assertion was judged, in formats that have phases.
     phase: Option<String>,
-    /// The number of the assertion within its phase.
+    /// Position of the assertion within its phase.
     index: usize,
-    /// The assertion, as a JSON Pointer.
+    /// JSON Pointer to the assertion.
     claim: Pointer,
-    /// The tool's own name for this kind of result.
+    /// Name of this kind of result in the format's tool.
     r#type: String,
-    /// The tool's own label.
+    /// Label of the result in the format's tool.
     label: String,
-    /// The answer.
+    /// Outcome of the assertion.
     outcome: Status,
-    /// The failure code of KindLM.
+    /// KindLM's failure code.
     code: Option<String>,
-    /// The tool's own score, 0 to 1.
+    /// Score in the format's tool, from 0 to 1.
     score: Option<f64>,
-    /// The story in one sentence; empty for a pass.
+    /// Summary in one sentence; empty for a pass.
     message: String,
-    /// What the assertion expects, where it does not hold.
+    /// Expected value, if the assertion does not hold.
     expected: Option<String>,
-    /// The observation, where it does not hold.
+    /// Observed value, if the assertion does not hold.
     actual: Option<String>,
-    /// What helps: the nearest candidate, a difference.
+    /// Help with a failure, such as the nearest match or a difference.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     help: Vec<String>,
-    /// The part of the assertion that decides.
+    /// Location of the decisive part of the assertion.
     place: Place,
-    /// Other places that belong to it.
+    /// Other locations that the result refers to.
     related: Vec<RelatedEntry>,
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Place {
-    /// The file, relative to the working directory.
+    /// Path of the file, relative to the working directory.
     path: String,
-    /// The node, as a JSON Pointer; empty in a file that is no tree.
+    /// JSON Pointer to the node; empty if the file is not a tree of values.
     pointer: Pointer,
-    /// Its text; empty, at the beginning, where a file as a whole is meant.
+    /// Range of the text; empty and at the beginning if the whole file is meant.
     range: PlaceRange,
 }
 
-/// A range of text, the end not included.
+/// A range of text. The end is exclusive.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct PlaceRange {
-    /// Its start.
+    /// First position of the range.
     start: Position,
-    /// Its end.
+    /// Position after the range.
     end: Position,
 }
 
 /// A position in a text.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Position {
-    /// The line, from 0.
+    /// Line number, counted from 0.
     line: usize,
-    /// The column in UTF-16 units, from 0.
+    /// Column in UTF-16 code units, counted from 0.
     character: usize,
 }
 
 /// Number of tests by result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Totals {
-    /// All of them.
+    /// Number of all tests.
     cases: usize,
-    /// Every assertion holds.
+    /// Tests in which every assertion holds.
     passed: usize,
-    /// An assertion does not hold.
+    /// Tests in which an assertion does not hold.
     failed: usize,
-    /// The run or an assertion broke.
+    /// Tests in which the run or an assertion broke.
     errored: usize,
-    /// Something was not observed.
+    /// Tests with an undecided assertion.
     unknown: usize,
-    /// It passes with a warning.
+    /// Tests that pass with a warning.
     warned: usize,
-    /// Not run, on purpose.
+    /// Skipped tests.
     skipped: usize,
 }
 

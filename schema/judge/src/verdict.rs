@@ -137,21 +137,21 @@ pub struct Mismatch {
     pub help: Vec<String>,
 }
 
-/// The result of a verdict, a run, a case or a suite, from good to bad.
+/// Status of a verdict, an attempt, a test or a suite, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Not run, on purpose.
+    /// Skipped, or not applicable.
     Skip,
-    /// Everything holds.
+    /// Every assertion holds.
     Pass,
-    /// It passes with a warning.
+    /// An assertion does not hold, which the format makes a warning.
     Warn,
-    /// Something was not observed.
+    /// The result cannot be decided, because something was not observed.
     Unknown,
-    /// A claim does not hold.
+    /// An assertion does not hold.
     Fail,
-    /// The run or a claim broke.
+    /// The run or an assertion broke.
     Error,
 }
 

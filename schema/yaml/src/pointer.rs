@@ -9,9 +9,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What the schema says of pointers.
-const POINTER: &str = "A JSON Pointer. The root is the empty text.";
+const POINTER: &str = "A JSON Pointer. The empty string is the root.";
 
-/// A JSON Pointer. The root is the empty text.
+/// A JSON Pointer. The empty string is the root.
 ///
 /// In text, the key `"0"` and the first item look the same. A pointer that was built knows which of them each step is; one
 /// that was read from text takes a number for an item.

@@ -8,101 +8,101 @@ use speclens_schema::{
     mask::{shown, shown_value},
 };
 
-/// The observation.
+/// Evidence of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EvidenceEntry {
-    /// The output without protocol events, trimmed; null when nothing ran.
+    /// Output without protocol events, trimmed; null if nothing ran.
     output_text: Option<String>,
-    /// The structured output; absent when none was reported.
+    /// Structured output; absent if none was reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_json: Option<Value>,
-    /// The tool calls in order.
+    /// Tool calls, in order.
     tool_calls: Vec<ToolCallEntry>,
-    /// The commands that ran, in order: the test's own, or those of the agent.
+    /// Commands that ran, in order: the test's own, or those of the agent.
     commands: Vec<CommandEntry>,
-    /// The exit status of the test's own command; null when nothing ran, or TERM or KILL ended it. Another signal counts
-    /// as 1, as KindLM has it.
+    /// Exit status of the test's own command; null if nothing ran, or if TERM or KILL ended it. Another signal counts
+    /// as 1, as in KindLM.
     exit_code: Option<i32>,
-    /// The signal that ended it; absent when it returned.
+    /// Signal that ended the command; absent if it exited on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
-    /// Its standard output.
+    /// Standard output of the command.
     stdout: Option<String>,
-    /// Its standard error.
+    /// Standard error of the command.
     stderr: Option<String>,
-    /// What was said and called, in order; empty where no model acted.
+    /// Replies of the model, in order; empty without a model.
     turns: Vec<TurnEntry>,
-    /// The files that the act created, changed or removed, where the directory was its own.
+    /// Files that the attempt created, changed or removed, if it had its own directory.
     files: Vec<FileEntry>,
-    /// The event that ended the act; null when it was not seen to end.
+    /// Event that ended the attempt; null if no end was observed.
     stopped: Option<Ended>,
-    /// Tokens and money.
+    /// Tokens and cost.
     usage: Option<UsageEntry>,
 }
 
 /// A command that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct CommandEntry {
-    /// The text that went to the shell, placeholders filled.
+    /// Text that the shell received, with template variables replaced.
     command: String,
-    /// The exit status; null when it did not run, or TERM or KILL ended it. Another signal counts as 1, as KindLM has it.
+    /// Exit status; null if it did not run, or if TERM or KILL ended it. Another signal counts as 1, as in KindLM.
     exit_code: Option<i32>,
-    /// The signal that ended it; absent when it returned.
+    /// Signal that ended the command; absent if it exited on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
-    /// Standard output; null when it was not observed.
+    /// Standard output; null if it was not observed.
     stdout: Option<String>,
-    /// Standard error; null when it was not observed.
+    /// Standard error; null if it was not observed.
     stderr: Option<String>,
-    /// From start to end; null when it was not observed.
+    /// Duration in milliseconds; null if it was not observed.
     duration_ms: Option<f64>,
 }
 
-/// A file that the act created, changed or removed.
+/// A file that an attempt created, changed or removed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct FileEntry {
-    /// Its path from the directory of the act.
+    /// Path of the file, relative to the directory of the attempt.
     path: String,
-    /// What happened to it.
+    /// Change of the file.
     change: Change,
-    /// Its size in bytes; null when it is not there any more.
+    /// Size in bytes; null if the file was removed.
     size: Option<u64>,
-    /// Its text; null when it is not a text, or too long.
+    /// Content of the file; null if it is not text, or too long.
     text: Option<String>,
 }
 
-/// One answer of a model.
+/// A reply of the model.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct TurnEntry {
-    /// What it said.
+    /// Text of the reply.
     text: String,
-    /// What it called, in order.
+    /// Tool calls in the reply, in order.
     tool_calls: Vec<ToolCallEntry>,
-    /// Tokens and money; null when they were not reported.
+    /// Tokens and cost; null if they were not reported.
     usage: Option<UsageEntry>,
-    /// Time that the answer took; null when it was not observed.
+    /// Duration in milliseconds; null if it was not observed.
     duration_ms: Option<f64>,
 }
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct ToolCallEntry {
-    /// The caller's id, or a generated one.
+    /// Id from the caller, or a generated one.
     id: String,
-    /// The tool.
+    /// Name of the tool.
     name: String,
-    /// What it was called with.
+    /// Arguments of the call.
     arguments: Value,
 }
 
-/// Tokens and money.
+/// Tokens and cost.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct UsageEntry {
     /// Input tokens.
     input_tokens: u64,
     /// Output tokens.
     output_tokens: u64,
-    /// US dollars, when the price is known.
+    /// Cost in US dollars, if the price is known.
     cost_usd: Option<f64>,
 }
 

@@ -50,14 +50,14 @@ pub struct ChangedFile {
     pub text: Option<Capture>,
 }
 
-/// What happened to a file.
+/// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// It was not there before.
+    /// The file is new.
     Created,
-    /// Its content is another one.
+    /// The content of the file changed.
     Modified,
-    /// It is not there any more.
+    /// The file was removed.
     Removed,
 }

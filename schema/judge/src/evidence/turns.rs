@@ -20,25 +20,25 @@ pub struct Turn {
     pub duration_ms: Option<f64>,
 }
 
-/// What ended an act.
+/// Event that ended an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// The process returned.
+    /// The process exited.
     Exit,
-    /// Who acted said that it was done.
+    /// The agent finished.
     Done,
-    /// The answer of the gateway said so.
+    /// The gateway responded.
     Answer,
-    /// A line of the gateway log said so.
+    /// The gateway log reported the end.
     Log,
     /// The outermost span of the trace ended.
     RootSpan,
-    /// Everything that was claimed had happened.
+    /// All assertions were satisfied.
     Satisfied,
-    /// The limit of turns was reached.
+    /// The agent reached the limit of turns.
     TurnLimit,
-    /// The time that the format gives to the act was over.
+    /// The time limit was reached.
     Deadline,
 }
 
