@@ -322,7 +322,7 @@ pub struct Log {
     pub form: Option<LogForm>,
 }
 
-/// How the lines of the log are written.
+/// Format of the log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogForm {

@@ -200,7 +200,7 @@ pub struct Answer {
     pub usage: Option<Tokens>,
 }
 
-/// How a request breaks.
+/// Error that a request can end with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {

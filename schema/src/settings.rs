@@ -146,7 +146,7 @@ pub struct Price {
     pub output: f64,
 }
 
-/// How a kind of problem is treated.
+/// Severity of a kind of problem, or `off`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

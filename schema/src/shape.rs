@@ -539,7 +539,6 @@ impl Shape {
     fn type_names(&self) -> Vec<&'static str> {
         let names = self.keyword("type").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let words = names.map(|name| match name {
-            "boolean" => "`true` or `false`",
             "array" => "list",
             "object" => "mapping",
             other => other,
@@ -594,7 +593,7 @@ fn plural(shape: &Shape) -> String {
         Type::List => "lists".to_owned(),
         Type::Any => {
             let names = shape.type_names().into_iter().map(|name| match name {
-                "`true` or `false`" | "null" => name.to_owned(),
+                "null" => name.to_owned(),
                 name => format!("{name}s"),
             });
             match names.collect::<Vec<String>>().as_slice() {

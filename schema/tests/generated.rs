@@ -49,20 +49,20 @@ fn schemas_are_fresh() {
 fn the_table_of_file_names_is_fresh() {
     let mut text = String::from(
         "# JSON Schemas\n\n\
-         Generated from the types in `../src`; a test keeps them fresh. Draft 2020-12, each with an `$id` that is a name, not an\n\
-         address. Keys that begin with `x-` are speclens' own; other tools pass them over.\n\n\
-         | schema | of | serves |\n|---|---|---|\n",
+         Generated from the types in `../src`; a test keeps them up to date. They use draft 2020-12, and each has an\n\
+         `$id` that is a name, not an address. Keys that begin with `x-` are speclens' own; other tools ignore them.\n\n\
+         | schema | contents | files |\n|---|---|---|\n",
     );
     for file in SpecFile::ALL {
         let patterns = file.file_patterns().iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ");
-        let serves = if patterns.is_empty() { "what a `file://` entry of a suite names" } else { &patterns };
+        let serves = if patterns.is_empty() { "files that a suite names as `file://…`" } else { &patterns };
         text.push_str(&format!(
             "| [{0}.schema.json]({0}.schema.json) | {1} | {serves} |\n",
             file.as_str(),
             file.title()
         ));
     }
-    text.push_str("| [report.schema.json](report.schema.json) | report | what `speclens run --report json` prints |\n");
+    text.push_str("| [report.schema.json](report.schema.json) | report | output of `speclens run --report json` |\n");
     check("json/README.md", &text);
 }
 

@@ -23,7 +23,7 @@ pub struct Lines {
     pub scores: Vec<Score>,
     /// The path of the log, its templates not filled; `None` where the script does not say it.
     pub log: Option<String>,
-    /// How the lines of the log are written.
+    /// Format of the log lines.
     pub form: LogForm,
     /// Whether runs send spans.
     pub spans: bool,

@@ -115,7 +115,7 @@ pub(crate) struct CalleeProduces {
     /// Files that must exist afterwards.
     #[schemars(length(min = 1))]
     pub required_artifacts: Vec<Artifact>,
-    /// Changes of the state. For documentation only; never checked.
+    /// Changes to the state. For documentation only; never checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub state_updates: Vec<StateUpdate>,
     /// Tools that the callee must not call.
@@ -123,7 +123,7 @@ pub(crate) struct CalleeProduces {
     pub prohibited_actions: Vec<ProhibitedAction>,
 }
 
-/// A change of the state.
+/// A change to the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct StateUpdate {

@@ -78,7 +78,7 @@ pub struct Target {
     pub trigger: Name,
 }
 
-/// What is tested.
+/// Type of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetType {

@@ -138,7 +138,7 @@ impl Task {
     pub(crate) const MAX_TURNS: u32 = 5;
 }
 
-/// How hard a task is.
+/// Difficulty of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Difficulty {

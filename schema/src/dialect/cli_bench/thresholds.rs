@@ -57,7 +57,7 @@ pub struct Thresholds {
 #[schemars(inline)]
 pub struct Percent(#[schemars(range(min = 0.0, max = 100.0))] pub f64);
 
-/// What a violated threshold does.
+/// Effect of a violated threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Behavior {

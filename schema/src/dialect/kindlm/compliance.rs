@@ -60,7 +60,7 @@ pub struct Metadata {
     pub data_governance_notes: Option<String>,
 }
 
-/// How much is at stake when a system is wrong.
+/// Risk level of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RiskLevel {

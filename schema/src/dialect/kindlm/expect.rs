@@ -157,7 +157,7 @@ pub struct OutputExpect {
     pub max_length: Option<u64>,
 }
 
-/// How the output is read.
+/// Format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {

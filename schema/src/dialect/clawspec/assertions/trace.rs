@@ -117,7 +117,7 @@ pub struct ToolSequence {
     pub mode: SequenceMode,
 }
 
-/// How calls are compared with a list.
+/// Comparison of calls with a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SequenceMode {
