@@ -68,7 +68,7 @@ fn a_file_above_the_suite_is_read_and_reported_where_others_may_not_have_it() {
         "{around:?}"
     );
     let below = check("w/sub");
-    assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` is outside of the workspace"), "{below:?}");
+    assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` is outside the workspace"), "{below:?}");
     assert!(below.stdout.contains("unknown key `exit_cod`"), "{below:?}");
     // What version control holds together is one workspace.
     std::fs::create_dir(place.path().join("w/.git")).unwrap();

@@ -121,7 +121,7 @@ fn a_script_outside_the_workspace_is_marked() {
     for arguments in [&[][..], &["--recorded"]] {
         let (code, report) = place.report(arguments);
         let notes = run_of(&report)["notes"].as_array().unwrap();
-        let note = format!("`{}` is outside of the workspace", script.display());
+        let note = format!("`{}` is outside the workspace", script.display());
         assert!(notes.len() == 1 && notes[0].as_str().unwrap().starts_with(&note), "{report}");
         assert_eq!(code, Some(0));
     }

@@ -20,11 +20,7 @@ fn wrong() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("speclens.yaml", b"severity: {no-clams: error}\n".to_vec(), "no-clams"),
         ("speclens.yaml", b"limits: {output_mib: many}\n".to_vec(), "output_mib"),
         ("speclens.yaml", b"- recordings\n".to_vec(), "speclens.yaml:1:1"),
-        (
-            "speclens.yaml",
-            b"inputs: [src, ../lib]\n".to_vec(),
-            "`../lib` is outside of the directory of `speclens.yaml`",
-        ),
+        ("speclens.yaml", b"inputs: [src, ../lib]\n".to_vec(), "`../lib` is outside the directory of `speclens.yaml`"),
         ("speclens.yaml", b"inputs:\r\n- '/etc/passwd'\r\n".to_vec(), "speclens.yaml:2:3"),
         ("speclens.yaml", b"inputs: src\n".to_vec(), "inputs"),
         ("speclens.yml", b"recordings: {redact_patterns: ['hel+o']}\n".to_vec(), "rename it to `speclens.yaml`"),

@@ -438,7 +438,7 @@ impl Files for DiskFiles {
                         Some(text) => Ok(text.into_bytes().into()),
                         None => read_bounded(&real),
                     },
-                    None => Err("it is outside of the directory of the suite".to_owned()),
+                    None => Err("it is outside the directory of the suite".to_owned()),
                 }
             },
         )
@@ -530,7 +530,7 @@ impl Files for DiskFiles {
                 self.see(place.clone());
                 self.cache().read.insert(place);
                 match self.locate(path) {
-                    (Lead::Unread, _) => Err("it is outside of the workspace".to_owned()),
+                    (Lead::Unread, _) => Err("it is outside the workspace".to_owned()),
                     (Lead::Found { .. } | Lead::Nothing, real) => match self.buffer(path) {
                         Some(text) => Ok(text.into_bytes().into()),
                         None => read_bounded(&real),

@@ -46,7 +46,7 @@ pub struct Settings {
     ///
     /// Paths are relative to this file. A recording becomes stale if one of these files changes. The same applies to
     /// files that the command names, and to files in the task's `scaffold`. List files that a program reads on its own,
-    /// such as modules, configuration or prompts. A directory includes all files below it that git does not ignore.
+    /// such as modules, configuration or prompts. A directory includes all files in it that git does not ignore.
     /// `.git` and `.speclens` are never included, and symbolic links are not followed out of the directory of this
     /// file.
     #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }))]

@@ -275,7 +275,7 @@ fn contract_that_no_usual_pattern_finds_is_reported_without_settings() {
     assert!(is_reported("skills/demo/tests/other.yaml", None));
     assert!(!is_reported("skills/demo/tests/scenarios.yaml", None));
     assert!(!is_reported("packages/x/skills/demo/tests/scenarios.yaml", None));
-    assert!(!is_reported("drafts/scenarios.yaml", None), "outside of the tests of a target it is a draft");
+    assert!(!is_reported("drafts/scenarios.yaml", None), "outside the tests of a target it is a draft");
     assert!(is_reported("packages/x/skills/demo/tests/scenarios.yaml", Some("report_dir: r\n")));
     assert!(is_reported("drafts/scenarios.yaml", Some("report_dir: r\n")));
 }

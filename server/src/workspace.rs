@@ -279,10 +279,10 @@ fn inputs_outside(document: &Document) -> Vec<Problem> {
         .filter_map(|(index, item)| {
             let text = item.text().filter(|text| !text.is_empty() && Declared::pattern(text).is_none())?;
             let at = Pointer::root().key("inputs").index(index);
-            let message = format!("`{text}` is outside of the directory of `{SETTINGS_FILE}`");
+            let message = format!("`{text}` is outside the directory of `{SETTINGS_FILE}`");
             Some(
                 Problem::new(Code::InvalidSetting, at, item.range(), message)
-                    .with_note("files outside of it cannot be inputs")
+                    .with_note("files outside it cannot be inputs")
                     .with_help("write a path inside that directory")
                     .with_severity(Severity::Error),
             )

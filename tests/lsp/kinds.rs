@@ -193,8 +193,8 @@ fn while_editing_nothing_beyond_the_workspace_is_read() {
     let found = client.diagnostics("sub/cli-bench.yaml", |found| !found.is_empty());
     let told: Vec<String> = found.iter().map(|found| found["message"].as_str().unwrap().to_owned()).collect();
     assert_eq!(codes(&found), ["invalid-path"; 2], "{told:?}");
-    assert!(told[0].starts_with("`far.yaml` is a link to a file outside of the workspace\nnote: editors"), "{told:?}");
-    assert!(told[1].starts_with("`../../none.yaml` is outside of the workspace"), "{told:?}");
+    assert!(told[0].starts_with("`far.yaml` is a link to a file outside the workspace\nnote: editors"), "{told:?}");
+    assert!(told[1].starts_with("`../../none.yaml` is outside the workspace"), "{told:?}");
     assert!(found.iter().all(|found| found["severity"] == 2), "{found:?}");
     assert_eq!(client.leave(), Some(0));
 }

@@ -110,7 +110,7 @@ fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows
     lens_titles(&mut client, CONTRACT);
     let place = json!({ "textDocument": { "uri": uri }, "position": { "line": 12, "character": 16 } });
     let hover = client.request("textDocument/hover", place.clone())["result"].to_string();
-    assert!(hover.contains("no such file below"), "{hover}");
+    assert!(hover.contains("no such file in"), "{hover}");
     let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "writes" }]));
     assert!(answer["result"]["run"].is_u64(), "{answer}");
     lenses_of_until(&mut client, CONTRACT, "it passed", |titles| titles.iter().any(|it| it.starts_with('✓')));

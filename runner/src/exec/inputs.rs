@@ -111,7 +111,7 @@ impl Inputs {
         }
         let outsiders = outsiders_of(script);
         for path in outsiders.iter().filter(|path| !inputs.contains_key(*path) && self.is_foreign(path)) {
-            notes.push(format!("`{path}` is outside of the workspace: changes to it do not make the recording stale"));
+            notes.push(format!("`{path}` is outside the workspace: changes to it do not make the recording stale"));
         }
         (inputs, notes)
     }

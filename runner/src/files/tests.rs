@@ -230,7 +230,7 @@ fn tree_has_files_directories_links_and_modes_and_no_recordings() {
     let keys = |name: &str| files.tree(name).into_keys().collect::<Vec<_>>();
     assert_eq!(keys("./fixture/"), ["fixture/a", "fixture/deep/", "fixture/deep/b"]);
     assert!(files.has_seen(&root.join("fixture/deep/new")) && !files.has_seen(&root.join("other/new")));
-    assert_eq!(keys("../far"), [""; 0], "outside of the suite and of every workspace");
+    assert_eq!(keys("../far"), [""; 0], "outside the suite and of every workspace");
     assert_eq!(keys("none"), [""; 0]);
     let files = DiskFiles::new(&root, "cli-bench.yaml").in_workspace(directory.path());
     assert_eq!(files.tree("../far").into_keys().collect::<Vec<_>>(), ["../far/c"]);

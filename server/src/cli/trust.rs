@@ -7,7 +7,7 @@ use super::{PASSED, output};
 /// The options of `speclens trust`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Directory to trust, with everything below it
+    /// Directory to trust, with everything in it
     #[arg(required_unless_present_any = ["list", "remove"])]
     directory: Option<PathBuf>,
     /// List trusted directories

@@ -421,16 +421,16 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
     let head = card::inline(text);
     let Some(path) = values.path(shape, text) else {
         let unknown = values.expand(shape, text).is_none();
-        let what = if unknown { "known when it runs" } else { "outside of the suite's directory" };
+        let what = if unknown { "known when it runs" } else { "outside the suite's directory" };
         return Some(format!("{head} · {what}"));
     };
     let what = match values.files.kind(&path) {
         Some(FileKind::File) => match values.files.read(&path) {
             Ok(content) => {
                 let changed = values.files.changed(&path).map(|changed| format!(", changed {changed}"));
-                format!("file below the suite's directory, {}{}", size(content.len()), changed.unwrap_or_default())
+                format!("file in the suite's directory, {}{}", size(content.len()), changed.unwrap_or_default())
             }
-            Err(reason) => format!("file below the suite's directory: {reason}"),
+            Err(reason) => format!("file in the suite's directory: {reason}"),
         },
         Some(FileKind::Directory) if kind == "directory" => {
             let entries = values.files.list(&path).len();
@@ -438,8 +438,8 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
         }
         Some(FileKind::Directory) => "a directory, not a file".to_owned(),
         Some(FileKind::Other) => "not a regular file".to_owned(),
-        None if kind == "directory" => "no such directory below the suite's directory".to_owned(),
-        None => "no such file below the suite's directory".to_owned(),
+        None if kind == "directory" => "no such directory in the suite's directory".to_owned(),
+        None => "no such file in the suite's directory".to_owned(),
     };
     let now = if text.contains("{{") { format!(": now {}", card::inline(&path)) } else { String::new() };
     Some(format!("{head}{now} · {what}"))

@@ -209,12 +209,12 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
 /// Returns what ended an act, after its subject.
 pub(crate) fn ended_by(ended: Ended) -> &'static str {
     match ended {
-        Ended::Exit => "ended with its process",
+        Ended::Exit => "ended when its process exited",
         Ended::Done => "ended when the agent was done",
         Ended::Answer => "ended with the gateway's response",
         Ended::Log => "ended by a line of the log",
         Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was left once all assertions could be judged",
+        Ended::Satisfied => "was not followed further once all assertions could be judged",
         Ended::TurnLimit => "ended at the limit of turns",
         Ended::Deadline => "ended at the deadline",
     }

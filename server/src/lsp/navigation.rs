@@ -189,7 +189,7 @@ struct AddsLinks;
 /// The length of a date at the beginning of a time.
 const DATE: usize = 10;
 
-/// A file below the suite's directory, as the client names it.
+/// A file in the suite's directory, as the client names it.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
     Some(Uri(url::Url::from_file_path(lexical(&snapshot.place.files.root().join(path))).ok()?.into()))
 }

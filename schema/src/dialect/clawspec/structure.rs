@@ -138,7 +138,7 @@ pub(crate) fn soul(text: &str) -> Vec<Failure> {
     }
     let limits = if is_blank("Boundaries") { "Scope Limits" } else { "Boundaries" };
     if !section(text, limits).is_some_and(|body| LIMIT.is_match(body)) {
-        fail("scope_limits", "list a limit below `Boundaries` that begins with `- I never` or `- Do not`".to_owned());
+        fail("scope_limits", "list a limit under `Boundaries` that begins with `- I never` or `- Do not`".to_owned());
     }
     failures
 }

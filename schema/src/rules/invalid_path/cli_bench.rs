@@ -150,9 +150,9 @@ impl Rule for TaskPath {
                 .help("write a path relative to this file"),
             TaskPath::Unread(path) => {
                 let how = if path.starts_with("../") { "is" } else { "is a link to a file" };
-                Words::new(format!("`{path}` {how} outside of the workspace")).note(UNREAD)
+                Words::new(format!("`{path}` {how} outside the workspace")).note(UNREAD)
             }
-            TaskPath::Outside(path) => Words::new(format!("`{path}` is outside of the workspace"))
+            TaskPath::Outside(path) => Words::new(format!("`{path}` is outside the workspace"))
                 .note(ELSEWHERE)
                 .help("move the file into the directory of this file"),
             TaskPath::Absolute { path, relative } => {
@@ -174,7 +174,7 @@ impl Rule for Scaffold {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             Scaffold::Unusable { path, reason } => Words::new(format!("`{path}` {reason}")),
-            Scaffold::Outside(path) => Words::new(format!("`{path}` is outside of the workspace")),
+            Scaffold::Outside(path) => Words::new(format!("`{path}` is outside the workspace")),
         }
         .note(ELSEWHERE)
     }
@@ -193,7 +193,7 @@ impl Rule for Script {
     fn words(&self, _: &Site<'_>) -> Words {
         match self {
             Script::Unusable { path, reason } => Words::new(format!("`{path}` {reason}")),
-            Script::Outside(path) => Words::new(format!("`{path}` is outside of the workspace"))
+            Script::Outside(path) => Words::new(format!("`{path}` is outside the workspace"))
                 .note(ELSEWHERE)
                 .help("move the script to the directory of this file"),
         }
@@ -220,7 +220,7 @@ impl Rule for Literal {
             Literal::Home => taken_literally("`~`"),
             Literal::Variable => taken_literally("a variable"),
             Literal::Outside(path) => {
-                Words::new(format!("`{path}` is outside of the working directory of the task"))
+                Words::new(format!("`{path}` is outside the working directory of the task"))
                     .note("a file there may be older than the task")
             }
         }

@@ -52,9 +52,9 @@ impl Rule for InvalidPath {
         match self.way {
             Way::Out(Escape::Absolute) => Words::new(format!("`{path}` is an absolute path"))
                 .help("write it relative to the directory of this file"),
-            Way::Out(Escape::Above) => Words::new(format!("`{path}` is outside of the directory of this file"))
+            Way::Out(Escape::Above) => Words::new(format!("`{path}` is outside the directory of this file"))
                 .help("move the file into that directory"),
-            Way::Link => Words::new(format!("`{path}` is a link to a file outside of the workspace"))
+            Way::Link => Words::new(format!("`{path}` is a link to a file outside the workspace"))
                 .note("editors do not read it; `speclens check` and `speclens run` do"),
         }
     }

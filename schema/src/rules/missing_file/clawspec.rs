@@ -212,7 +212,7 @@ impl Rule for Missing {
             Some(near) => Words::new(format!("`{path}` does not exist"))
                 .help(format!("change it to `{near}`"))
                 .fix(instead(site, near)),
-            None => Words::new(format!("`{path}` does not exist below `{root}`")),
+            None => Words::new(format!("`{path}` does not exist in `{root}`")),
         };
         words.fix(creation.clone())
     }

@@ -145,7 +145,7 @@ impl Rule for Missing {
                     .remedy(help, Fix::guess, edits)
             }
             (None, None) => Words::new(format!("`{path}` does not exist")),
-            (None, Some(root)) => Words::new(format!("`{path}` does not exist below `{root}`")),
+            (None, Some(root)) => Words::new(format!("`{path}` does not exist in `{root}`")),
         };
         words.fix(creation.clone())
     }

@@ -113,7 +113,7 @@ impl Rule for MissingSchema {
                     .help(help)
             }
             Why::Absent { near: None, root, creation } => {
-                Words::new(format!("`{path}` does not exist below `{root}`")).fix(creation.clone())
+                Words::new(format!("`{path}` does not exist in `{root}`")).fix(creation.clone())
             }
         }
     }

@@ -220,14 +220,14 @@ fn a_file_is_there_or_not() {
         &format!("{suite}a$0.json }} }}\n//- /a.json\n{{}}\n"),
         expect![[r#"
             [a.json]
-            `a.json` · file below the suite's directory, 3 bytes
+            `a.json` · file in the suite's directory, 3 bytes
         "#]],
     );
     check(
         &format!("{suite}b$0.json }} }}\n//- /a.json\n{{}}\n"),
         expect![[r#"
         [b.json]
-        `b.json` · no such file below the suite's directory
+        `b.json` · no such file in the suite's directory
     "#]],
     );
 }
@@ -252,7 +252,7 @@ fn paths_of_other_formats_lead_somewhere_too() {
             "#]],
             _ => expect![[r#"
                 [file://t/a.yaml]
-                `file://t/a.yaml` · file below the suite's directory, 3 bytes
+                `file://t/a.yaml` · file in the suite's directory, 3 bytes
             "#]],
         };
         check(&format!("{text}//- /t/a.yaml\n[]\n//- /fixtures/x\n"), expected);
@@ -284,7 +284,7 @@ fn artifacts_of_a_run_are_looked_for_as_of_today() {
         &format!("{suite}o$0ut/{{{{ today }}}}.md\n//- /out/2026-05-14.md\nx\n"),
         expect![[r#"
             [out/{{ today }}.md]
-            `out/{{ today }}.md`: now `out/2026-05-14.md` · file below the suite's directory, 2 bytes
+            `out/{{ today }}.md`: now `out/2026-05-14.md` · file in the suite's directory, 2 bytes
         "#]],
     );
     check(

@@ -79,7 +79,7 @@ fn joined_by(joined: Joined) -> &'static str {
         Joined::LoggedId => "found by the trace id in the log",
         Joined::RunId => "found by the id of the run",
         Joined::Session => "found by the session key",
-        Joined::Window => "found by its time",
+        Joined::Window => "found by its start time",
     }
 }
 

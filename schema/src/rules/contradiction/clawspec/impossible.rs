@@ -308,7 +308,7 @@ impl NoPath {
             }
             NoPath::Backslash => ("`\\` does not separate directories".to_owned(), "write `/`"),
             NoPath::DoubleStar => {
-                ("`**` does not reach into directories below".to_owned(), "write a `*` for each directory")
+                ("`**` does not match nested directories here".to_owned(), "write a `*` for each directory")
             }
             NoPath::Braces => ("braces are not expanded in paths".to_owned(), "write an assertion for each name"),
             NoPath::Class(class) => {

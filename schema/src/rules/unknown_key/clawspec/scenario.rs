@@ -98,7 +98,7 @@ impl Form {
             Form::Assertions => "move its items to `then`".to_owned(),
             Form::Id => "use `name` to identify the scenario".to_owned(),
             Form::NoList(example) => {
-                format!("write a list of assertions below `{real}`, such as `- type: {example}`")
+                format!("write a list of assertions under `{real}`, such as `- type: {example}`")
             }
         }
     }
