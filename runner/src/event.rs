@@ -375,7 +375,7 @@ impl AbsenceKind {
             AbsenceKind::Broke(RunErrorKind::Defect) => {
                 "speclens itself failed, so there is no result. Report it with the message."
             }
-            AbsenceKind::NoRecording => "There is no recording of this test to judge. Run it first.",
+            AbsenceKind::NoRecording => "This test has no recording to judge. Run the test first.",
             AbsenceKind::Stale => {
                 "The command, its variables or its files have changed since the recording. Run the test again."
             }

@@ -139,7 +139,7 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>, view: 
 }
 
 /// That a task has nobody to work on it.
-pub const NO_MODEL: &str = "no model works on this task; name one under `providers`, or with `--model`";
+pub const NO_MODEL: &str = "no model attempts this task; name one under `providers`, or with `--model`";
 
 /// Lets somebody work on a task.
 async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {

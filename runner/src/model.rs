@@ -108,7 +108,7 @@ impl Unfinished {
     /// Returns what happened.
     pub fn sentence(&self) -> String {
         match self {
-            Unfinished::CutOff => "the answer of the model was cut off at the limit of tokens".to_owned(),
+            Unfinished::CutOff => "the model's answer was cut off at the token limit".to_owned(),
             Unfinished::Refused(reason) => format!("the model or its provider refused to answer (`{reason}`)"),
         }
     }

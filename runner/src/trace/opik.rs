@@ -191,11 +191,11 @@ impl Asked<'_> {
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| silent(&error))? {
             if answer.len() + chunk.len() > MAX_ANSWER {
-                return Err(format!("an answer of Opik at {host} is larger than {} MiB", MAX_ANSWER / 1024 / 1024));
+                return Err(format!("a response from Opik at {host} is larger than {} MiB", MAX_ANSWER / 1024 / 1024));
             }
             answer.extend_from_slice(&chunk);
         }
-        String::from_utf8(answer).map_err(|_| format!("an answer of Opik at {host} is not text"))
+        String::from_utf8(answer).map_err(|_| format!("a response from Opik at {host} is not text"))
     }
 }
 

@@ -113,7 +113,7 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
     let is_refusal = file == SpecFile::CLAWSPEC_SCENARIOS && kind == crossing::TAGS && name == "negative";
     is_refusal.then(|| {
-        "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit single tags instead"
+        "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit individual tags instead"
             .to_owned()
     })
 }
@@ -324,7 +324,7 @@ tests:
             "//- /clawspec-scenarios.yaml\nversion: '1.0'\nscenarios:\n  - name: a\n    tags: [neg$0ative, slow]\n",
             "refusal",
             expect![
-                "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit single tags instead"
+                "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit individual tags instead"
             ],
         );
         check(

@@ -22,7 +22,7 @@ pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: C
         Err(no_value) => return vec![no_value.to_string()],
     };
     let post = |session: Option<String>| {
-        let token = gateway.token_from().map(|source| format!(" with the token of `{source}`")).unwrap_or_default();
+        let token = gateway.token_from().map(|source| format!(" with the token from `{source}`")).unwrap_or_default();
         let body = filled.body(action, session.as_deref());
         vec![format!("POST {}{token}", gateway.shown_url(&gateway.webhook)), body.to_string()]
     };

@@ -214,7 +214,7 @@ async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recor
 
     let nobody = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
     let ran = run_job(nobody, Options::default()).await;
-    let said = "no model works on this task; name one under `providers`, or with `--model`";
+    let said = "no model attempts this task; name one under `providers`, or with `--model`";
     assert_eq!(why(runs(&ran)[0]), (AbsenceKind::Broke(RunErrorKind::Provider), said));
 }
 

@@ -81,7 +81,7 @@ impl UserSchema {
             .map_err(|_| SchemaError { message: "it is not UTF-8".to_owned(), is_json: false })?;
         let schema = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
             let message = match error.kind {
-                JsonErrorKind::TooDeep => format!("it is nested too deep: {error}"),
+                JsonErrorKind::TooDeep => format!("it is nested too deeply: {error}"),
                 JsonErrorKind::Syntax => format!("it is not valid JSON: {error}"),
             };
             SchemaError { message, is_json: false }

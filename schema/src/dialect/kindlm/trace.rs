@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct Trace {
-    /// Port on which `speclens trace --listen` receives traces. KindLM uses only its command line.
+    /// Port on which `speclens trace --listen` receives traces. KindLM ignores this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535), extend("default" = 4318))]
     pub port: Option<u32>,
     /// Milliseconds that `speclens trace --listen` waits for the first span.
     ///
-    /// KindLM uses only its command line.
+    /// KindLM ignores this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1000, max = 9_007_199_254_740_991_u64), extend("default" = 30000))]
     pub timeout_ms: Option<u64>,

@@ -109,7 +109,7 @@ impl Rule for DuplicateId {
 
     fn words(&self, _: &Site<'_>) -> Words {
         let words = Words::new(format!("duplicate task id `{}`", self.id))
-            .help("give the task another id")
+            .help("give the task a different id")
             .subject(Subject::Name(self.id.clone()));
         match &self.holders {
             Holders::Here => words,

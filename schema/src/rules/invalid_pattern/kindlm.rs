@@ -94,7 +94,7 @@ impl Rule for InvalidPattern {
             }
             InvalidPattern::Nested => Words::new("KindLM rejects patterns with nested quantifiers")
                 .note("the expectation fails")
-                .help("use one quantifier only"),
+                .help("use only one quantifier"),
             InvalidPattern::NameFilter(reason) => Words::new(format!("not a valid regular expression: {reason}"))
                 .note("KindLM ignores the filter, so every span counts"),
         }

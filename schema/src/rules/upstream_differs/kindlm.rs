@@ -130,11 +130,11 @@ impl Rule for Difference {
             Difference::CostGate => {
                 Words::new("KindLM skips `costMaxUsd` unless its feature `costGating` is on")
             }
-            Difference::TooLong => Words::new("KindLM rejects a file of more than 1 MB"),
+            Difference::TooLong => Words::new("KindLM rejects a file larger than 1 MB"),
             Difference::TooManyModels => {
-                Words::new(format!("KindLM rejects a file of more than {MAX_MODELS} models"))
+                Words::new(format!("KindLM rejects a file with more than {MAX_MODELS} models"))
             }
-            Difference::TooManyTests => Words::new(format!("KindLM rejects a file of more than {MAX_TESTS} tests")),
+            Difference::TooManyTests => Words::new(format!("KindLM rejects a file with more than {MAX_TESTS} tests")),
             Difference::TooManyAliases { anchor } => Words::new(format!(
                 "KindLM rejects a file in which `&{anchor}` is used {MAX_ALIASES} times or more"
             ))

@@ -219,7 +219,7 @@ async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
 async fn answer_that_is_not_whole_breaks_the_attempt_and_is_kept() {
     let suite = Suite::new();
     for (why, message) in [
-        (Unfinished::CutOff, "the answer of the model was cut off at the limit of tokens"),
+        (Unfinished::CutOff, "the model's answer was cut off at the token limit"),
         (Unfinished::Refused("SAFETY".to_owned()), "the model or its provider refused to answer (`SAFETY`)"),
     ] {
         let step = |reply: Reply| Step::Answers(Reply { unfinished: Some(why.clone()), ..reply });

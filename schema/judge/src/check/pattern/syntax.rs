@@ -191,7 +191,7 @@ impl Parser {
     fn group(&mut self, start: usize) -> Result<Node, PatternError> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(self.untranslatable(start, format!("groups are nested more than {DEPTH_LIMIT} deep")));
+            return Err(self.untranslatable(start, format!("groups are nested more than {DEPTH_LIMIT} levels deep")));
         }
         let look = [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
             .into_iter()

@@ -301,7 +301,7 @@ impl NoPath {
         let (message, help) = match self {
             NoPath::Unexpanded => (
                 "`~` and shell variables are not expanded in paths".to_owned(),
-                "write the path from the root of the workspace",
+                "write the path relative to the root of the workspace",
             ),
             NoPath::Address => {
                 ("expected a path, found an address".to_owned(), "use `gateway_response` to check an address")
@@ -347,7 +347,7 @@ impl Rule for Impossible {
                     .help("name the file that has the keys")
             }
             Impossible::KeyOfList(key) => Words::new(format!("`{key}` is never found, because lists have no keys"))
-                .help("name keys of mappings, as `a.b`"),
+                .help("name the keys of mappings, as in `a.b`"),
             Impossible::TwoStatuses { field, status } => {
                 Words::new(format!("`status` cannot be `{field}` here and `{status}` in `expected_status`"))
             }
@@ -370,7 +370,7 @@ impl Rule for Impossible {
                     .help("use `sections` for its headings")
             }
             Impossible::FieldOfList => {
-                Words::new("this key is never found, because lists have no keys").help("name keys of mappings, as `a.b`")
+                Words::new("this key is never found, because lists have no keys").help("name the keys of mappings, as in `a.b`")
             }
             Impossible::Dotted { name, ending, are_all } => {
                 let help = "rename `sections` to `fields`, which looks for keys";

@@ -311,7 +311,7 @@ impl Parser {
     fn group(&mut self, start: usize) -> Result<Option<Part>, PatternError> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(self.untranslatable(start, format!("groups are nested more than {DEPTH_LIMIT} deep")));
+            return Err(self.untranslatable(start, format!("groups are nested more than {DEPTH_LIMIT} levels deep")));
         }
         let flags = self.flags;
         let part = self.group_body(start);
@@ -471,7 +471,7 @@ impl Parser {
         let yes = self.sequence()?;
         let no = if self.eat("|") { Some(self.sequence()?) } else { None };
         if self.peek() == Some('|') {
-            return Err(self.invalid(self.at, "a condition has two branches at most"));
+            return Err(self.invalid(self.at, "a conditional group has at most two branches"));
         }
         self.close(start)?;
         let other = no.unwrap_or(Part::none("(?:)"));

@@ -93,7 +93,7 @@ impl Parser {
 
     fn octal(&self, start: usize, digits: &str) -> Result<char, PatternError> {
         let code = u8::from_str_radix(digits, 8).map(char::from);
-        code.map_err(|_| self.invalid(start, "an octal escape ends at `\\377`"))
+        code.map_err(|_| self.invalid(start, "an octal escape must not exceed `\\377`"))
     }
 
     fn hexadecimal(&mut self, start: usize, letter: char, digits: usize) -> Result<char, PatternError> {
