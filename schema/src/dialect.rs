@@ -162,8 +162,12 @@ impl JsonSchema for Dialect {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = Dialect::all().map(Dialect::as_str).collect();
-        json_schema!({ "description": "A format of test specs.", "type": "string", "enum": names })
+        let one = |dialect: Dialect| {
+            let description = format!("The format of {}.", dialect.program());
+            json_schema!({ "type": "string", "const": dialect.as_str(), "description": description })
+        };
+        let formats: Vec<Schema> = Dialect::all().map(one).collect();
+        json_schema!({ "description": "A format of test specs.", "oneOf": formats })
     }
 }
 

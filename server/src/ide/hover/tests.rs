@@ -452,7 +452,7 @@ fn a_type_of_assertion_shows_what_it_takes() {
 
             Example: `"/tmp/openclaw/openclaw-{{today}}.log"`
 
-            Defaults to `/var/oc-{{today}}.log`, from `clawspec.yaml`.
+            Defaults to `/var/oc-{{today}}.log` from `clawspec.yaml`.
         "#]],
     );
     // Through a merge key, in brackets.
