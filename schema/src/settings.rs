@@ -152,13 +152,13 @@ pub struct Price {
 pub enum Level {
     /// Not reported.
     Off,
-    /// Reported in the editor only where the author looks closely.
+    /// Reported as an unobtrusive hint in editors.
     Hint,
-    /// Worth knowing.
+    /// Reported as information.
     Information,
-    /// Very likely a mistake.
+    /// Reported as a warning.
     Warning,
-    /// The suite is refused by `speclens run`.
+    /// Reported as an error: `speclens run` refuses the suite.
     Error,
 }
 

@@ -76,7 +76,7 @@ impl Unit {
             Unit::Milliseconds => "a number of milliseconds",
             Unit::Seconds => "a number of seconds",
             Unit::Share => "a number from 0 to 1",
-            Unit::Percent => "a percentage from 0 to 100 without a sign",
+            Unit::Percent => "a percentage from 0 to 100 without `%`",
             Unit::Dollars => "an amount in US dollars",
         }
     }
