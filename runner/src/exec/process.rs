@@ -328,7 +328,7 @@ async fn attend(
             kind: RunErrorKind::Killed,
             message: format!(
                 "{}, which speclens did not send, so the result is incomplete; find out what sent it, such as the \
-                 system when memory is short",
+                 system when memory is low",
                 exit.sentence()
             ),
         }),
