@@ -37,13 +37,13 @@ pub use inputs::Inputs;
 /// What an attempt left behind, and what was noticed on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// What was observed, as it was: nothing is masked or interpreted yet.
+    /// The observation, as it was: nothing is masked or interpreted yet.
     pub evidence: Evidence,
     /// Cut output, processes left behind.
     pub notes: Vec<String>,
 }
 
-/// Returns what this version would have to do for an action, and does not; nothing for one that it performs.
+/// Returns what this version would have to do for an action, and does not; `None` for one that it performs.
 pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
     match action.into() {
         ActionKind::Command | ActionKind::Agent | ActionKind::Trigger => None,
@@ -71,7 +71,7 @@ pub struct World<'a> {
     pub test: &'a Arc<Case>,
     /// The place of the test in the suite.
     pub case: usize,
-    /// Who acts.
+    /// The subject that acts.
     pub subject: &'a Subject,
     /// Which repetition, from 0.
     pub repeat: u32,
@@ -81,11 +81,11 @@ pub struct World<'a> {
     pub keys: &'a BTreeSet<String>,
     /// Whether temporary directories stay, so that somebody can look into them.
     pub keep: bool,
-    /// What time it is.
+    /// The current time.
     pub clock: Clock,
     /// The version of the program under test.
     pub version: &'a agent::Version,
-    /// Where is told what an attempt waits for.
+    /// Receives what an attempt waits for.
     pub events: &'a Events,
     /// Where targets run that are started from outside.
     pub gateway: Option<&'a Arc<Gateway>>,
@@ -169,7 +169,8 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
 }
 
 impl Site {
-    /// The directory of the suite, with the environment of this program: where the act begins, and what is looked at before it.
+    /// Returns the directory of the suite, with the environment of this program: where the act begins, and what is
+    /// looked at before it.
     pub fn of_suite(world: World<'_>) -> Site {
         Site { directory: world.directory.to_owned(), ..Site::default() }
     }
@@ -188,7 +189,7 @@ impl Site {
 }
 
 impl Performed {
-    /// An attempt that did not come to its act.
+    /// Returns an attempt that did not come to its act.
     pub fn without_act(attempt: Attempt, world: World<'_>) -> Performed {
         Performed { attempt, inputs: None, site: Site::of_suite(world) }
     }
@@ -230,8 +231,8 @@ async fn command(action: &CommandAction, context: Context, world: World<'_>) -> 
     Attempt { evidence, notes }
 }
 
-/// What a shell says by its exit status about a command that it could not begin. Claims about what the output does not hold
-/// pass all the same, so the reader has to know.
+/// Returns what a shell says by its exit status about a command that it could not begin. Claims about what the output
+/// does not hold pass anyway, so the reader has to know.
 fn not_begun(exit: Exit) -> Option<&'static str> {
     match exit.code {
         Some(126) => Some("exit status 126: the shell could not execute the command"),
@@ -246,12 +247,12 @@ fn missing(names: &[String]) -> String {
 }
 
 impl Attempt {
-    /// An attempt of which nothing is known yet.
+    /// Returns an attempt of which nothing is known yet.
     pub fn begun(context: Context) -> Attempt {
         Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
     }
 
-    /// An attempt that did not get as far as acting.
+    /// Returns an attempt that did not get as far as acting.
     pub fn broken(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
         let error = Some(RunError { kind, message: message.into() });
         Attempt { evidence: Evidence { context, error, ..Evidence::default() }, notes: Vec::new() }

@@ -56,7 +56,7 @@ pub struct Request {
 /// A part of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// What was asked.
+    /// The question.
     User(String),
     /// What the model answered, as it came.
     Model(Reply),

@@ -82,8 +82,8 @@ pub struct Identity {
     pub session_key: Option<String>,
     /// The agent, where it is known by name.
     pub agent: Option<String>,
-    /// When it was started, in microseconds of the Unix epoch.
+    /// Time when it was started, in microseconds of the Unix epoch.
     pub started_us: i64,
-    /// When it ended, as far as that was seen.
+    /// Time when it ended, as far as that was seen.
     pub ended_us: Option<i64>,
 }

@@ -1,5 +1,5 @@
 //! What a keystroke, a first reading and a judgement cost, without any transport. `cargo bench -p speclens-schema`,
-//! with the name of a kind of file behind `--` for that kind alone.
+//! with the name of a kind of file after `--` for that kind alone.
 //!
 //! Each figure is the median and the 95th percentile of many rounds on a file of about 1 MB.
 
@@ -19,7 +19,7 @@ use speclens_schema::{
     settings::Settings,
 };
 
-/// A suite of so many tests: every third has claims that the next but one shares.
+/// Returns a suite of so many tests: every third has claims that the next but one shares.
 fn suite(file: SpecFile, tests: usize) -> String {
     let (mut text, item): (_, fn(usize) -> String) = match file.as_str() {
         "kindlm" => ("kindlm: 1\nproject: bench\nsuite:\n  name: bench\ntests:\n".to_owned(), |test| match test % 3 {
@@ -79,7 +79,7 @@ fn indented(item: &str) -> String {
     item.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// What an attempt may have left behind, whatever the format.
+/// Returns what an attempt may have left behind, whatever the format.
 fn evidence() -> Evidence {
     let kept = |text: &str| Some(Capture::whole(text.to_owned()));
     let exit = Some(Exit { code: Some(0), signal: None });

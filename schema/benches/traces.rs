@@ -46,7 +46,7 @@ fn attribute(key: &str, held: Held) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(AnyValue { held: Some(held) }) }
 }
 
-/// An agent that asks a model and calls a tool by turns.
+/// Returns an agent that asks a model and calls a tool by turns.
 fn span(number: u64) -> Span {
     let text = |text: &str| Held::Text(text.to_owned());
     let attributes = if number == 0 {

@@ -73,7 +73,7 @@ struct Findings {
     problems: Vec<Problem>,
     /// Whether what is said of them depends on other parts of the document.
     is_entangled: bool,
-    /// What an item says about names, for what lies between items.
+    /// What an item says about names, for what is between items.
     facts: Option<Facts>,
 }
 
@@ -98,7 +98,7 @@ struct FoundItem<'d> {
 }
 
 impl FoundItem<'_> {
-    /// The bytes of the block.
+    /// Returns the bytes of the block.
     fn extent(&self) -> Range<usize> {
         self.start..self.start + self.block.length()
     }
@@ -119,7 +119,7 @@ impl Found<'_> {
 }
 
 impl Analyzer {
-    /// An analyzer that has seen nothing.
+    /// Returns an analyzer that has seen nothing.
     pub fn new(file: SpecFile) -> Analyzer {
         Analyzer { file, epoch: 0, is_guess: false, is_saved: true }
     }
@@ -146,24 +146,24 @@ impl Analyzer {
         self.epoch
     }
 
-    /// Analyses the document as it stands.
+    /// Analyses the document as written.
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
         let problems = self.problems(document, files, settings);
         let suite = self.suite(document, files, settings, &problems);
         Analysis { problems, suite }
     }
 
-    /// What is wrong, in the order of the text, with every fix.
+    /// Returns what is wrong, in the order of the text, with every fix.
     pub fn problems(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
         self.look(document, files, settings).to_vec(document)
     }
 
-    /// What is wrong, by parts that are shared with what was found before an edit.
+    /// Returns what is wrong, by parts that are shared with what was found before an edit.
     pub fn look(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Problems {
         finish(self.found(document, files), document, self, settings)
     }
 
-    /// What is wrong, whatever the author allows.
+    /// Returns what is wrong, whatever the author allows.
     fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
@@ -208,7 +208,7 @@ impl Analyzer {
         lists.into_iter().for_each(|roster| rosters.keep(self.file, roster));
     }
 
-    /// What the schema finds wrong, in the words of the format.
+    /// Returns what the schema finds wrong, in the words of the format.
     fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
         let mut report = Report::default();
         validate::check(node, definition, files, &mut report);
@@ -246,13 +246,13 @@ impl Analyzer {
         self.key_with(if block.has_aliases() { document.fingerprint_of(block) } else { 0 })
     }
 
-    /// The same where it is known what the aliases of the block lead to.
+    /// Returns the same where it is known what the aliases of the block lead to.
     fn key_with(&self, aliases: u64) -> u64 {
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
-    /// What can be run. The problems decide which cases are intact; what is no error because somebody allowed it
-    /// counts all the same, since a claim that is not understood does not become one by that.
+    /// Returns what can be run. The problems decide which cases are intact; what is no error because somebody allowed
+    /// it counts anyway, since a claim that is not understood does not become one by that.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
         let context = self.context(document, files, settings);
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
@@ -271,7 +271,7 @@ impl Analyzer {
         with_inputs(suite, files)
     }
 
-    /// The suite with no test but the one around an offset: what can be said about it costs no more.
+    /// Returns the suite with no test but the one around an offset: what can be said about it costs no more.
     pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
         let context = self.context(document, files, &Settings::default());
         let mut suite = self.lower_root(document, context.as_deref(), files, &Settings::default());
@@ -350,8 +350,8 @@ impl Analyzer {
     }
 }
 
-/// A suite with the files that settings declare, and those that tasks begin with. Only what is run here has inputs, so
-/// they are looked for nowhere else.
+/// Returns a suite with the files that settings declare, and those that tasks begin with. Only what is run here has
+/// inputs, so they are looked for nowhere else.
 fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
     if suite.cases.iter().any(|case| matches!(case.action, Action::Command(_) | Action::Agent(_) | Action::Trigger(_)))
     {
@@ -369,8 +369,8 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
 }
 
 impl Findings {
-    /// The same with ranges counted from the beginning of a block. Places outside of it are left out: they
-    /// may move on their own.
+    /// Returns the same with ranges counted from the beginning of a block. Places outside of it are omitted: they may
+    /// move on their own.
     fn relative_to(mut self, start: usize, block: &Block) -> Findings {
         let inside = |range: &mut Range<usize>| {
             let fits = range.start >= start && range.end <= start + block.length();

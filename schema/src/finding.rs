@@ -20,17 +20,17 @@ pub trait Rule: Debug {
     /// How bad it is, before settings change it.
     const SEVERITY: Severity = Self::CODE.severity();
 
-    /// How bad it is, where that is not the same for all of its kind.
+    /// Returns how bad it is, where that is not the same for all of its kind.
     fn severity(&self) -> Severity {
         Self::SEVERITY
     }
 
-    /// Whether it is about something that is absent. In a part that cannot be read completely it may be there all the same.
+    /// Whether it is about something that is absent. In a part that cannot be read completely it may be there anyway.
     fn is_about_absence(&self) -> bool {
         Self::CODE.is_about_absence()
     }
 
-    /// What is said of it, and the fixes.
+    /// Returns what is said of it, and the fixes.
     fn words(&self, site: &Site<'_>) -> Words;
 }
 
@@ -62,17 +62,17 @@ impl<R: Rule> Mistake for R {
 
 /// What is known of a mistake that another rule found.
 pub(crate) trait Explanation: Debug {
-    /// The code that it is reported with.
+    /// Returns the code that it is reported with.
     fn code(&self, found: Code) -> Code {
         found
     }
 
-    /// How bad it is, before settings change it.
+    /// Returns how bad it is, before settings change it.
     fn severity(&self, found: Severity) -> Severity {
         found
     }
 
-    /// What is said of it, and the fixes, where the rule says `said`.
+    /// Returns what is said of it, and the fixes, where the rule says `said`.
     fn words(&self, said: Words, _: &Site<'_>) -> Words {
         said
     }
@@ -115,27 +115,27 @@ pub struct Site<'d> {
 }
 
 impl<'d> Site<'d> {
-    /// The value that is wrong, with its place. `None` where something is missing.
+    /// Returns the value that is wrong, with its place. `None` where something is missing.
     pub(crate) fn spot(&self) -> Option<Spot<'d>> {
         Spot::root(self.root).at(self.at)
     }
 
-    /// The node that is wrong. `None` where something is missing.
+    /// Returns the node that is wrong. `None` where something is missing.
     pub fn node(&self) -> Option<NodeRef<'d>> {
         self.root.find(self.at)
     }
 
-    /// What holds the place.
+    /// Returns what holds the place.
     pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
         self.root.find(&self.at.parent()?)
     }
 
-    /// What holds the place, with its own place.
+    /// Returns what holds the place, with its own place.
     pub(crate) fn holder(&self) -> Option<Spot<'d>> {
         Spot::root(self.root).at(&self.at.parent()?)
     }
 
-    /// Returns the edits that put other words in place of the value that is wrong.
+    /// Returns the edits that put other words instead of the value that is wrong.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node()?, words)
     }
@@ -164,12 +164,12 @@ impl<'f> Found<'f> {
         Found { findings, wrong: OnceCell::new(), counts: OnceCell::new() }
     }
 
-    /// The places with a warning or an error.
+    /// Returns the places with a warning or an error.
     fn wrong(&self) -> &FxHashSet<Pointer> {
         self.wrong.get_or_init(|| self.findings.iter().filter(|it| it.is_wrong()).map(|it| it.at.clone()).collect())
     }
 
-    /// How many findings are at each place or in it.
+    /// Returns how many findings are at each place or in it.
     fn counts(&self) -> &FxHashMap<Pointer, usize> {
         self.counts.get_or_init(|| {
             let mut counts = FxHashMap::default();
@@ -195,12 +195,12 @@ pub struct Words {
 }
 
 impl Words {
-    /// What is wrong: one lower-case clause without a final period.
+    /// Returns what is wrong: one lower-case clause without a final period.
     pub fn new(message: impl Into<String>) -> Words {
         Words { message: message.into(), note: None, help: None, listing: None, subject: None, fixes: Vec::new() }
     }
 
-    /// A message that ends with a name, which joins those of other problems with the same beginning.
+    /// Returns a message that ends with a name, which joins those of other problems with the same beginning.
     pub(crate) fn naming(before: impl Into<String>, name: impl Into<String>) -> Words {
         let listing = Listing { before: before.into(), names: vec![name.into()] };
         Words { listing: Some(listing.clone()), ..Words::new(listing.message()) }
@@ -215,25 +215,25 @@ impl Words {
         self
     }
 
-    /// The same with a help: what to write instead.
+    /// Returns the same with a help: what to write instead.
     pub fn help(mut self, help: impl Into<String>) -> Words {
         self.help = Some(help.into());
         self
     }
 
-    /// The same with what it is about, for fixes that need the whole file.
+    /// Returns the same with what it is about, for fixes that need the whole file.
     pub(crate) fn subject(mut self, subject: Subject) -> Words {
         self.subject = Some(subject);
         self
     }
 
-    /// The same with a fix, if there is one.
+    /// Returns the same with a fix, if there is one.
     pub fn fix(mut self, fix: impl IntoIterator<Item = Fix>) -> Words {
         self.fixes.extend(fix);
         self
     }
 
-    /// The same with a help, and where it can be done with the fix of that title, which `fix` makes.
+    /// Returns the same with a help, and where it can be done with the fix of that title, which `fix` makes.
     pub(crate) fn remedy(
         self,
         help: impl Into<String>,
@@ -244,7 +244,7 @@ impl Words {
         self.fix(edits.map(|edits| fix(help.clone(), edits))).help(help)
     }
 
-    /// The same with a fix, if there is one, whose title is the help as well.
+    /// Returns the same with a fix, if there is one, whose title is the help as well.
     pub(crate) fn mend(mut self, fix: Option<Fix>) -> Words {
         if let Some(fix) = fix {
             self.help = Some(fix.title.clone());
@@ -327,7 +327,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A mistake that a rule found at a node, with the bytes to underline.
+    /// Returns a mistake that a rule found at a node, with the bytes to underline.
     pub fn new(rule: impl Rule + 'static, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
             rule: Box::new(rule),
@@ -341,32 +341,32 @@ impl Finding {
         }
     }
 
-    /// The same, as something that validation found.
+    /// Returns the same, as something that validation found.
     pub(crate) fn of_schema(self) -> Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
-    /// The same in other words.
+    /// Returns the same in other words.
     pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
         Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
     }
 
-    /// The code that it is reported with.
+    /// Returns the code that it is reported with.
     pub(crate) fn code(&self) -> Code {
         self.rule.code()
     }
 
-    /// How bad it is, before settings change it.
+    /// Returns how bad it is, before settings change it.
     pub(crate) fn severity(&self) -> Severity {
         self.rule.severity()
     }
 
-    /// The node that is wrong.
+    /// Returns the node that is wrong.
     pub(crate) fn at(&self) -> &Pointer {
         &self.at
     }
 
-    /// The same with another place that belongs to it.
+    /// Returns the same with another place that belongs to it.
     pub(crate) fn related(mut self, relation: Relation, at: Pointer, range: Range<usize>) -> Finding {
         self.add_related(relation, at, range);
         self
@@ -377,12 +377,12 @@ impl Finding {
         self.related.push(Relative { relation, at, range, file: None });
     }
 
-    /// The same with another place that belongs to it: its value, or a list or mapping by its first line.
+    /// Returns the same with another place that belongs to it: its value, or a list or mapping by its first line.
     pub(crate) fn with(self, label: &'static str, spot: &Spot<'_>) -> Finding {
         self.related(Relation::Labelled(label), spot.at.clone(), spot.range())
     }
 
-    /// The same with a place in another file that belongs to it.
+    /// Returns the same with a place in another file that belongs to it.
     pub(crate) fn with_other_file(
         self,
         label: &'static str,
@@ -393,7 +393,7 @@ impl Finding {
         self.related_in(file, Relation::Labelled(label), at, range)
     }
 
-    /// The same by what the other place is.
+    /// Returns the same by what the other place is.
     pub(crate) fn related_in(
         mut self,
         file: OtherFile,
@@ -405,20 +405,20 @@ impl Finding {
         self
     }
 
-    /// The same in place of others.
+    /// Returns the same instead of others.
     pub(crate) fn instead_of(mut self, scope: Scope) -> Finding {
         self.replaces.push(scope);
         self
     }
 
-    /// The same, kept only where no warning and no error was found in the value at a place. That its key is unknown says nothing
-    /// about the value.
+    /// Returns the same, kept only where no warning and no error was found in the value at a place. That its key is
+    /// unknown says nothing about the value.
     pub(crate) fn unless_wrong(mut self, at: Pointer) -> Finding {
         self.unless_wrong.push(at);
         self
     }
 
-    /// The same, reported only where the settings name the program of the format under `compat`.
+    /// Returns the same, reported only where the settings name the program of the format under `compat`.
     pub(crate) fn only_with_compat(self) -> Finding {
         Finding { is_for_compat: true, ..self }
     }
@@ -428,7 +428,7 @@ impl Finding {
         self.severity() <= Severity::Warning && self.rule.code() != Code::UnknownKey
     }
 
-    /// The finding in its words.
+    /// Returns the finding in its words.
     fn problem(self, words: Words) -> Problem {
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
@@ -497,7 +497,8 @@ impl Report {
         self
     }
 
-    /// The findings in words, in the order in which they were found. `root` is the node from which their places count.
+    /// Returns the findings in words, in the order in which they were found. `root` is the node from which their places
+    /// count.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
         let found = Found::new(&self.findings);
         let words = |finding: &Finding| {

@@ -8,7 +8,7 @@ use crate::{
     problem::{Code, Edit, Fix, Problem, Severity, Subject},
 };
 
-/// The fixes of a duplicate key.
+/// Returns the fixes of a duplicate key.
 pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &Range<usize>) -> Vec<Fix> {
     let at = |place: &Range<usize>| mapping.entries().find(|entry| entry.key.range() == *place);
     let (Some(second), Some(first)) = (at(range), at(first)) else { return Vec::new() };
@@ -71,7 +71,7 @@ fn fix_repeated_name(root: NodeRef<'_>, problem: &mut Problem) {
     }
 }
 
-/// The fix that gives an item whose name is taken one that no other item of its list has.
+/// Returns the fix that gives an item whose name is taken one that no other item of its list has.
 fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     let node = root.find(&problem.at)?;
     let Some(Subject::Name(taken)) = &problem.subject else { return None };
@@ -85,7 +85,7 @@ fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     Some(Fix::suggestion(format!("rename it to `{free}`"), edit::replace_text(node, &free)?))
 }
 
-/// The fix of an item that says the same as one before it.
+/// Returns the fix of an item that says the same as one before it.
 fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
     let (second, first) = (list.item_at(index)?, list.item_at(first)?);
     let value = |node: NodeRef<'_>| node.to_value().ok();

@@ -37,7 +37,7 @@ fn forbids(outcome: &Outcome) -> bool {
     }
 }
 
-/// Why a claim is not judged by what was looked at on purpose.
+/// Returns why a claim is not judged by what was looked at on purpose.
 fn left_out(only: Option<Only>, is_precondition: bool) -> Option<&'static str> {
     match (only, is_precondition) {
         (Some(Only::Preconditions), false) => Some("only the preconditions were checked: nothing was started"),
@@ -140,8 +140,8 @@ pub fn open_questions(case: &Case, evidence: &Evidence) -> Vec<Need> {
     merged(case.claims.iter().flat_map(open_of))
 }
 
-/// The status of an attempt: that of its worst verdict, or what the accident amounts to that broke it. An attempt whose
-/// every claim was skipped shows nothing, so it is unknown; one without claims passes.
+/// Returns the status of an attempt: that of its worst verdict, or what the accident amounts to that broke it. An
+/// attempt whose every claim was skipped shows nothing, so it is unknown; one without claims passes.
 pub fn status(evidence: &Evidence, judged: &[Judged]) -> Status {
     if let Some(error) = &evidence.error {
         return error.kind.status();

@@ -70,7 +70,7 @@ impl Around<'_> {
     };
 }
 
-/// What a file is, if it is one of ours. `path`: where it is, `/` between names, as far as it is known.
+/// Returns what a file is, if it is one of ours. `path`: where it is, `/` between names, as far as it is known.
 pub fn detect(path: &str, text: &str, around: &Around<'_>) -> Option<Detected> {
     let sure = |file| Some(Detected { file, is_guess: false });
     let outline = Outline::of(text);
@@ -135,7 +135,7 @@ impl Content {
         })
     }
 
-    /// What is made of a content, in a file that has such a name or another one.
+    /// Returns what is made of a content, in a file that has such a name or another one.
     fn weigh(self, is_named: bool, around: &Around<'_>) -> Option<Detected> {
         let Content { file, strength } = self;
         let is_in_workspace = || {
@@ -153,7 +153,7 @@ impl Content {
     }
 }
 
-/// What is made of a name that other tools have as well, where the content says little.
+/// Returns what is made of a name that other tools have as well, where the content says little.
 fn by_name(path: &str, sight: &Sight<'_>, around: &Around<'_>) -> Option<Detected> {
     let (file, outline, signs) = (sight.file, sight.outline, sight.file.signs());
     let found = |is_guess| Some(Detected { file, is_guess });
@@ -192,13 +192,13 @@ fn has_one_of_its_own(sight: &Sight<'_>) -> bool {
     sight.outline.keys.len() == 1 && sight.near("version").is_some() || sight.file.signs().has_one_of_its_own(sight)
 }
 
-/// The kind that a file looks like which is none of ours: by its name, or by a content that says too little.
+/// Returns the kind that a file looks like which is none of ours: by its name, or by a content that says too little.
 pub fn resembled(path: &str, text: &str) -> Option<SpecFile> {
     let content = Content::of(&Outline::of(text), SpecFile::ALL).map(|content| content.file);
     content.or_else(|| of_path(path).map(|(Named::Surely(file) | Named::Perhaps(file))| file))
 }
 
-/// The keys that a file of a kind must have at its root, and a text has not.
+/// Returns the keys that a file of a kind must have at its root, and a text has not.
 pub fn lacking(file: SpecFile, text: &str) -> Vec<&'static str> {
     let outline = Outline::of(text);
     let required = Shape::of(file).all_fields().into_iter().filter(|field| field.need == Need::Required);
@@ -235,12 +235,12 @@ pub enum Named {
     Perhaps(SpecFile),
 }
 
-/// What the name and the place of a file say.
+/// Returns what the name and the place of a file say.
 pub fn of_path(path: &str) -> Option<Named> {
     named_among(SpecFile::ALL, path)
 }
 
-/// What the name and the place of a file say. Of two patterns, the one that says more of its last name counts.
+/// Returns what the name and the place of a file say. Of two patterns, the one that says more of its last name counts.
 fn named_among(kinds: &[SpecFile], path: &str) -> Option<Named> {
     let fits = kinds.iter().flat_map(|file| file.file_patterns().iter().map(move |pattern| (*file, *pattern)));
     let fits = fits.filter(|(_, pattern)| is_at(path, pattern));
@@ -263,13 +263,13 @@ pub(crate) fn is_at(path: &str, pattern: &str) -> bool {
     patterns.all(|pattern| names.next().is_some_and(|name| fits(name, pattern)))
 }
 
-/// The directory of the target that a contract belongs to by its place: the one above `tests`.
+/// Returns the directory of the target that a contract belongs to by its place: the one above `tests`.
 pub fn target_of(path: &str) -> Option<&str> {
     let directory = path.rsplit_once('/')?.0;
     directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
 
-/// The path of the target that a text names, as it is written.
+/// Returns the path of the target that a text names, as it is written.
 pub fn named_target(text: &str) -> Option<String> {
     let outline = Outline::of(text);
     let path = outline.members("target").find(|entry| entry.key == "path")?.text().to_owned();
@@ -292,7 +292,8 @@ pub struct Said {
     pub meant: Option<SpecFile>,
 }
 
-/// What a comment before the first entry says the file is. A comment that can be obeyed comes before one with a slip.
+/// Returns what a comment before the first entry says the file is. A comment that can be obeyed comes before one with a
+/// slip.
 pub fn said(text: &str) -> Option<Said> {
     said_among(SpecFile::ALL, text)
 }
@@ -312,7 +313,7 @@ fn said_among(kinds: &[SpecFile], text: &str) -> Option<Said> {
     all.iter().find(|said| said.kind.is_some()).or(all.first()).cloned()
 }
 
-/// The lines before the first entry: comments, and what a YAML document begins with.
+/// Returns the lines before the first entry: comments, and what a YAML document begins with.
 fn head(text: &str) -> &str {
     let is_of_head = |line: &str| {
         let line = line.trim_start_matches('\u{feff}').trim();
@@ -327,7 +328,7 @@ pub(crate) fn is_dialect_word(file: SpecFile) -> bool {
     file.dialect().is_some_and(|dialect| dialect.as_str() == file.as_str())
 }
 
-/// The kind of a dialect of which the root has the first key.
+/// Returns the kind of a dialect of which the root has the first key.
 fn by_key_of(outline: &Outline<'_>, said: Dialect, kinds: &[SpecFile]) -> Option<SpecFile> {
     let mut kinds = kinds.iter().copied().filter(|file| file.dialect() == Some(said));
     if outline.items.is_empty() {

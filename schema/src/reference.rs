@@ -11,7 +11,7 @@ use crate::{
     template::FILLINGS,
 };
 
-/// The whole reference.
+/// Returns the whole reference.
 pub fn reference() -> String {
     let mut out = String::from(
         "# Reference\n\nGenerated from the types in `schema/src`: edit their doc comments, not this file.\n\n",
@@ -36,7 +36,7 @@ pub fn reference() -> String {
 
 const TEMPLATES: &str = "Template variables";
 
-/// Every name that can stand in `{{name}}`.
+/// Every name that can be in `{{name}}`.
 fn templates(out: &mut String) {
     write(
         out,
@@ -57,8 +57,8 @@ fn templates(out: &mut String) {
     }
 }
 
-/// The line of the reference, from 0, about a key: `path` names the mapping that it is in, `tag` the
-/// form of that mapping. Without a key, the mapping itself.
+/// Returns the line of the reference, from 0, about a key: `path` names the mapping that it is in, `tag` the form of
+/// that mapping. Without a key, the mapping itself.
 pub fn line_of(
     reference: &str,
     file: SpecFile,
@@ -88,7 +88,7 @@ pub fn line_of(
     own.into_iter().chain(alike).find_map(row_below).or(own).or(Some(section))
 }
 
-/// The page of one problem.
+/// Returns the page of one problem.
 pub(crate) fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
     let unless = if code.is_always_an_error() { "not configurable" } else { "unless configured otherwise" };
@@ -113,7 +113,7 @@ fn file_reference(file: SpecFile, told: &mut HashSet<(Option<Dialect>, &'static 
     told.extend(own.into_iter().map(|name| (file.dialect(), name)));
 }
 
-/// The anchor that viewers of Markdown give a heading.
+/// Returns the anchor that viewers of Markdown give a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     kept.chars()

@@ -98,7 +98,7 @@ pub enum Counts {
     Always,
     /// To be run, those with a usual name, and those that say what they are.
     Named,
-    /// To be run, those that the patterns of their workspace do not leave out, and those that say what they are.
+    /// To be run, those that the patterns of their workspace do not omit, and those that say what they are.
     Matched,
     /// To be run, those that say what they are.
     Said,
@@ -188,7 +188,7 @@ impl SpecFile {
         SpecFile(kind)
     }
 
-    /// The format that the file belongs to; `None` for what is our own.
+    /// Returns the format that the file belongs to; `None` for what is our own.
     pub fn dialect(self) -> Option<Dialect> {
         match self.0.family {
             Family::Of(dialect) | Family::SettingsOf(dialect) => Some(dialect),
@@ -196,7 +196,7 @@ impl SpecFile {
         }
     }
 
-    /// The format of the suites that it belongs to: its own, or that of the suites that it plays a part for.
+    /// Returns the format of the suites that it belongs to: its own, or that of the suites that it plays a part for.
     pub fn serves(self) -> Option<Dialect> {
         match self.0.family {
             Family::Of(dialect) | Family::SettingsOf(dialect) | Family::Serves(dialect) => Some(dialect),
@@ -209,17 +209,17 @@ impl SpecFile {
         self.serves().is_none()
     }
 
-    /// How plain scalars are read.
+    /// Returns how plain scalars are read.
     pub fn scalar_rules(self) -> ScalarRules {
         self.dialect().map_or(ScalarRules::Yaml12, Dialect::scalar_rules)
     }
 
-    /// Where the cases are.
+    /// Returns where the cases are.
     pub(crate) fn cases(self) -> Cases {
         self.0.cases
     }
 
-    /// The key of the top-level list whose items are the cases; the empty key where the root is that list.
+    /// Returns the key of the top-level list whose items are the cases; the empty key where the root is that list.
     pub fn case_list(self) -> Option<&'static str> {
         match self.0.cases {
             Cases::List(key) | Cases::PartOfSuite(key) => Some(key),
@@ -227,7 +227,7 @@ impl SpecFile {
         }
     }
 
-    /// The key that names a case.
+    /// Returns the key that names a case.
     pub fn name_key(self) -> &'static str {
         self.dialect().map_or("name", Dialect::name_key)
     }
@@ -240,7 +240,7 @@ impl SpecFile {
         }
     }
 
-    /// The kind of the files that hold cases of a suite that such a file makes.
+    /// Returns the kind of the files that hold cases of a suite that such a file makes.
     pub fn part(self) -> Option<SpecFile> {
         let is_part = |file: &SpecFile| file.is_part() && file.dialect() == self.dialect();
         SpecFile::ALL.iter().copied().find(is_part).filter(|_| self.is_suite())
@@ -268,7 +268,7 @@ impl SpecFile {
         self.has_cases() && !self.is_part()
     }
 
-    /// Which files count that the command line does not name.
+    /// Returns which files count that the command line does not name.
     pub fn counts(self) -> Counts {
         self.0.counts
     }
@@ -278,7 +278,7 @@ impl SpecFile {
         self.0.keys_are_names
     }
 
-    /// The names in it that a search through a workspace finds.
+    /// Returns the names in it that a search through a workspace finds.
     pub fn landmarks(self) -> Landmarks {
         self.0.landmarks
     }
@@ -288,45 +288,45 @@ impl SpecFile {
         (self.0.contract)(place, around)
     }
 
-    /// The names and places of such files.
+    /// Returns the names and places of such files.
     pub(crate) fn names(self) -> Names {
         self.0.names
     }
 
-    /// How a file is recognised.
+    /// Returns how a file is recognised.
     pub(crate) fn signs(self) -> &'static dyn Signs {
         self.0.signs
     }
 
-    /// The files that are of this kind by name and place, as globs. A list of tasks is one because a suite names it.
-    /// The server decides by [`crate::kind::detect`], which looks at the content as well.
+    /// Returns the files that are of this kind by name and place, as globs. A list of tasks is one because a suite
+    /// names it. The server decides by [`crate::kind::detect`], which looks at the content as well.
     pub fn file_patterns(self) -> &'static [&'static str] {
         match self.0.names {
             Names::Surely(patterns) | Names::Perhaps(patterns) => patterns,
         }
     }
 
-    /// The word that stands for the kind on the command line, and in the name of its schema.
+    /// Returns the word that stands for the kind on the command line, and in the name of its schema.
     pub fn as_str(self) -> &'static str {
         self.0.name
     }
 
-    /// The kind with this word.
+    /// Returns the kind with this word.
     pub fn parse(word: &str) -> Option<SpecFile> {
         SpecFile::ALL.iter().copied().find(|file| file.as_str() == word)
     }
 
-    /// What the schema is called.
+    /// Returns what the schema is called.
     pub fn title(self) -> &'static str {
         self.0.title
     }
 
-    /// What the kind is called as a heading: the name of its files, or what they are.
+    /// Returns what the kind is called as a heading: the name of its files, or what they are.
     pub(crate) fn heading(self) -> String {
         self.0.heading.map_or_else(|| self.title().to_owned(), |name| format!("`{name}`"))
     }
 
-    /// What such a file means when it is empty.
+    /// Returns what such a file means when it is empty.
     pub(crate) fn empty(self) -> Empty {
         self.0.empty
     }
@@ -336,13 +336,13 @@ impl SpecFile {
         (self.0.report)(root, files, report);
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(self) -> &'static Value {
         static SCHEMAS: PerFile<Value> = PerFile::new();
         SCHEMAS.get(self, || (self.0.schema)(self))
     }
 
-    /// The schema as the text of its committed copy.
+    /// Returns the schema as the text of its committed copy.
     pub fn schema_text(self) -> String {
         let mut text = serde_json::to_string_pretty(self.schema()).expect("a schema is JSON");
         text.push('\n');
@@ -386,7 +386,7 @@ impl<T> PerFile<T> {
         PerFile(OnceLock::new())
     }
 
-    /// What belongs to a kind of file.
+    /// Returns what belongs to a kind of file.
     pub(crate) fn get(&self, file: SpecFile, make: impl FnOnce() -> T) -> &T {
         let mut list = self;
         loop {

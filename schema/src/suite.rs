@@ -41,7 +41,7 @@ pub struct Suite {
     pub cases: Vec<Arc<Case>>,
     /// The conditions on the whole run.
     pub gates: Gates,
-    /// How many attempts may be under way at once; where models act, how many requests to them.
+    /// Maximum number of attempts at the same time; where models act, how many requests to them.
     pub concurrency: usize,
     /// The files that settings declare as inputs of every command and task, as they were when the suite was read.
     pub inputs: Inputs,
@@ -63,8 +63,8 @@ impl Suite {
         }
     }
 
-    /// The files that decide what an action does, as they were when the suite was read: those that it names, and those that
-    /// are declared.
+    /// Returns the files that decide what an action does, as they were when the suite was read: those that it names,
+    /// and those that are declared.
     pub fn inputs(&self, action: &Action) -> Inputs {
         match action {
             Action::Command(command) => declared_and_named(&self.inputs, &command.inputs),
@@ -80,7 +80,7 @@ impl Suite {
     }
 }
 
-/// The files that are declared, and those that a command names.
+/// Returns the files that are declared, and those that a command names.
 pub fn declared_and_named(declared: &Inputs, named: &Inputs) -> Inputs {
     let mut all = declared.clone();
     all.extend(named.iter().map(|(path, digest)| (path.clone(), digest.clone())));
@@ -121,7 +121,7 @@ impl Suite {
         Redactions { env: shared.redact_env.clone(), patterns: shared.redact_patterns.clone(), variables }
     }
 
-    /// The settings of the gateway at which targets are started; `None` where none is.
+    /// Returns the settings of the gateway at which targets are started; `None` where none is.
     pub fn gateway(&self) -> Option<&Config> {
         self.cases.iter().find_map(|case| match &case.action {
             Action::Trigger(trigger) => Some(&*trigger.settings),
@@ -151,8 +151,7 @@ pub struct Case {
     pub name: String,
     /// The node of the test.
     pub at: Pointer,
-    /// The file that it stands in, where that is not the suite's own: pointers and ranges are those of that
-    /// file then.
+    /// The file that it is in, where that is not the suite's own: pointers and ranges are those of that file then.
     pub file: Option<Arc<CaseFile>>,
     /// Labels to select it by.
     pub tags: Vec<String>,
@@ -160,7 +159,7 @@ pub struct Case {
     pub skip: bool,
     /// How often it is attempted.
     pub repeat: u32,
-    /// What it does.
+    /// Its effect.
     pub action: Action,
     /// What is claimed about each attempt.
     pub claims: Vec<Claim>,
@@ -197,7 +196,7 @@ impl Claim {
 }
 
 impl Suite {
-    /// The environment variables that hold keys of models which claims ask.
+    /// Returns the environment variables that hold keys of models which claims ask.
     pub fn key_variables(&self) -> BTreeSet<String> {
         let claims = self.cases.iter().flat_map(|case| &case.claims);
         let needs = claims.flat_map(|claim| claim.check.needs(&Context::default()));
@@ -217,7 +216,7 @@ impl Case {
         self.claims.iter().any(Claim::is_precondition)
     }
 
-    /// The same case at another place, as when a test is inserted above it.
+    /// Returns the same case at another place, as when a test is inserted above it.
     pub fn moved(&self, to: Pointer) -> Case {
         if self.file.is_some() {
             return self.clone();

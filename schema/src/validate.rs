@@ -42,15 +42,15 @@ pub(crate) use unit::in_seconds;
 /// A part of a document that is checked on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Definition {
-    /// The whole, but for the items of the lists in [`Definition::lists`].
+    /// The whole, except for the items of the lists in [`Definition::lists`].
     Root(SpecFile),
     /// One item of the top-level list with this key; of the root, where the key is empty and the root a list.
     Item(SpecFile, &'static str),
 }
 
 impl Definition {
-    /// The keys of the top-level lists whose items are checked on their own; one empty key where the root is
-    /// a list.
+    /// Returns the keys of the top-level lists whose items are checked on their own; one empty key where the root is a
+    /// list.
     pub fn lists(file: SpecFile) -> &'static [&'static str] {
         static LISTS: PerFile<Vec<&'static str>> = PerFile::new();
         LISTS.get(file, || {
@@ -63,29 +63,29 @@ impl Definition {
         })
     }
 
-    /// Where a list of [`Definition::lists`] stands.
+    /// Returns where a list of [`Definition::lists`] is.
     pub(crate) fn list_at(list: &str) -> Pointer {
         if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
     }
 
-    /// The node of a list of [`Definition::lists`].
+    /// Returns the node of a list of [`Definition::lists`].
     pub(crate) fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
         if list.is_empty() { Some(root) } else { root.get(list) }
     }
 
-    /// An item of a top-level list, when the list is one whose items are checked on their own.
+    /// Returns an item of a top-level list, when the list is one whose items are checked on their own.
     pub fn item(file: SpecFile, key: &str) -> Option<Definition> {
         Definition::lists(file).iter().find(|list| **list == key).map(|list| Definition::Item(file, list))
     }
 
-    /// The kind of file.
+    /// Returns the kind of file.
     pub fn file(self) -> SpecFile {
         match self {
             Definition::Root(file) | Definition::Item(file, _) => file,
         }
     }
 
-    /// What the schema says here.
+    /// Returns what the schema says here.
     pub fn shape(self) -> Shape {
         match self {
             Definition::Root(file) => Shape::of(file),
@@ -107,10 +107,10 @@ impl Definition {
         }
     }
 
-    /// As many nodes may stand behind the aliases of one part, beside those that are written out.
+    /// Maximum number of nodes that may be behind the aliases of one part, beside those that are written out.
     const EXPANSION: usize = 20_000;
 
-    /// The value that is checked: lists whose items are checked on their own keep their length only.
+    /// Returns the value that is checked: lists whose items are checked on their own keep their length only.
     fn value(self, node: NodeRef<'_>) -> Result<Value, crate::document::TooLarge> {
         let limit = Definition::EXPANSION + node.own_range().len();
         match self {
@@ -158,7 +158,7 @@ fn compile(schema: &Value) -> Validator {
     jsonschema::options().should_validate_formats(false).build(schema).expect("a generated schema compiles")
 }
 
-/// The schema of the whole, without what it says across blocks.
+/// Returns the schema of the whole, without what it says across blocks.
 fn skeleton(file: SpecFile) -> Value {
     let mut schema = file.schema().clone();
     let keywords = schema.as_object_mut().expect("a schema has keywords");
@@ -187,7 +187,7 @@ fn item_schema(file: SpecFile, list: &str) -> Value {
     Value::Object(schema)
 }
 
-/// What is wrong in the whole document, in the order of the text. An empty document lacks its first key.
+/// Returns what is wrong in the whole document, in the order of the text. An empty document lacks its first key.
 pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
     let Some(root) = document.root() else {
         return if document.is_intact() { vec![empty(file)] } else { Vec::new() };
@@ -205,7 +205,7 @@ pub fn validate(document: &Document, file: SpecFile) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with a document that has no content.
+/// Returns what is wrong with a document that has no content.
 pub fn empty(file: SpecFile) -> Problem {
     let empty = |code| Problem::new(code, Pointer::root(), 0..0, "the file is empty");
     match file.empty() {
@@ -214,7 +214,8 @@ pub fn empty(file: SpecFile) -> Problem {
     }
 }
 
-/// What the schema finds wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`] gives them.
+/// Returns what the schema finds wrong in one part. Pointers are relative to the node, ranges as [`NodeRef::range`]
+/// gives them.
 pub fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
     let mut report = Report::default();
     check(node, definition, &MemoryFiles::default(), &mut report);
@@ -312,7 +313,7 @@ fn collect(root: NodeRef<'_>, error: &ValidationError<'_>, violations: &mut Vec<
     }
 }
 
-/// Whether a part around the node cannot be read: what seems to be absent may stand there.
+/// Whether a part around the node cannot be read: what seems to be absent may be there.
 pub(crate) fn is_damaged(node: NodeRef<'_>) -> bool {
     let document = node.document();
     match document.block_of(node) {
@@ -326,7 +327,7 @@ fn dangling(root: NodeRef<'_>, at: &Pointer) -> bool {
     root.find(at).is_some_and(|node| node.shape() == NodeShape::Dangling)
 }
 
-/// The edits that put a line with a new key into a mapping, behind the keys that come first in its type.
+/// Returns the edits that put a line with a new key into a mapping, after the keys that come first in its type.
 pub(crate) fn line_in_order(
     mapping: NodeRef<'_>,
     shape: &Shape,
@@ -357,7 +358,7 @@ pub(crate) fn insert_known(root: NodeRef<'_>, file: SpecFile, problem: &mut Prob
     }
 }
 
-/// The bytes to underline for a node: itself when it stands on one line, else its head.
+/// Returns the bytes to underline for a node: itself when it is on one line, else its head.
 pub(crate) fn place(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     let range = root.find(at).map_or(0..0, NodeRef::range);
     let text = root.document().text();
@@ -365,7 +366,7 @@ pub(crate) fn place(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     if range.is_empty() || !one_line { head(root, at) } else { range }
 }
 
-/// The key that owns a node, or the first line of an item that has none.
+/// Returns the key that owns a node, or the first line of an item that has none.
 pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     let key = at.parent().zip(at.last()).and_then(|(parent, last)| root.find(&parent)?.entry(&last));
     if let Some(entry) = key {

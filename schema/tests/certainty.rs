@@ -28,7 +28,7 @@ impl Numbers {
     }
 }
 
-/// Lines of an output; `#` is where a secret stands.
+/// Lines of an output; `#` is where a secret is.
 const LINES: &[&str] = &[
     "#",
     "key # done",
@@ -165,7 +165,7 @@ fn judged(case: &Case, mut evidence: Evidence, secrets: &Secrets) -> (Vec<Judged
     (judged, status)
 }
 
-/// How many verdicts were decided, and how many were open.
+/// Number of verdicts that were decided, and how many were open.
 #[derive(Debug, Default)]
 struct Counts {
     decided: usize,

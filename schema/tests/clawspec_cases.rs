@@ -1,5 +1,5 @@
-//! The original program's recorded answers: what it made of a contract and a workspace is what is made of them here, but
-//! for the differences that are named.
+//! The original program's recorded answers: what it made of a contract and a workspace is what is made of them here,
+//! except for the differences that are named.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -47,12 +47,12 @@ fn differences() -> Vec<Difference> {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Rows without a claim, because the assertion cannot be read: an error stands in it instead.
+/// Rows without a claim, because the assertion cannot be read: an error is in it instead.
 const UNREADABLE: &[(&str, &str)] = &[
-    // A text in place of the list: the original walks over its letters.
+    // A text instead of the list: the original walks over its letters.
     ("artifact_absent_words-shapes", "s then 1"),
     ("env_present-wrong-shape", "s then 2"),
-    // `var` in place of `vars`, which the original takes for an empty list.
+    // `var` instead of `vars`, which the original takes for an empty list.
     ("env_present-wrong-shape", "s then 0"),
     // Numbers in quotes.
     ("artifact_matches_golden-scoring", "s then 3"),
@@ -389,7 +389,7 @@ fn claims_that_share_observations_say_what_they_say_alone() {
     assert!(shared > 10, "{shared} needs were shared");
 }
 
-/// The rows of the assertions: scenario, phase and index, with the status and the message.
+/// Returns the rows of the assertions: scenario, phase and index, with the status and the message.
 fn rows(case: &Recorded) -> Vec<(String, Status, String)> {
     rows_under(case, &Settings::default())
 }
@@ -429,7 +429,7 @@ fn rows_under(case: &Recorded, settings: &Settings) -> Vec<(String, Status, Stri
     rows
 }
 
-/// The stages and the health of a pipeline: places, statuses, messages.
+/// Returns the stages and the health of a pipeline: places, statuses, messages.
 fn pipeline_rows(name: &str) -> Vec<(String, Status, String)> {
     let case = cases().into_iter().find(|case| case.name == name).unwrap();
     let (_, analysis) = case.analysis();
@@ -501,7 +501,7 @@ fn assertions_are_judged_as_the_original_judged_them() {
                 continue;
             }
             let place = format!("{} {phase} {index}", row["scenario"].as_str().unwrap_or_default());
-            // Scenarios of one name are told apart by their order.
+            // Scenarios of one name are distinguished by their order.
             let found = rows.iter().position(|(at, ..)| *at == place).map(|index| rows.remove(index));
             let recorded = row["status"].as_str().unwrap();
             let intended = row["with_context"]["status"].as_str().unwrap_or(recorded);

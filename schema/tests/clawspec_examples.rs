@@ -41,7 +41,7 @@ fn kind_of(path: &str) -> Option<SpecFile> {
     })
 }
 
-/// Analyses a contract; nothing may be wrong with it, but for what another program would do.
+/// Analyses a contract; nothing may be wrong with it, except for what another program would do.
 fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles) -> Suite {
     let files = files.clone().at(path);
     let document = Document::read(text, file.scalar_rules());
@@ -87,7 +87,7 @@ fn nothing_is_wrong_with_the_workspace() {
     assert_eq!(all.len(), 29);
 }
 
-/// Every fenced example of an assertion stands in its docs, and works as it stands.
+/// Every fenced example of an assertion is in its docs, and works as written.
 #[test]
 fn the_examples_of_the_manual_work() {
     let defs = &SpecFile::CLAWSPEC_SCENARIOS.schema()["$defs"];

@@ -1,4 +1,4 @@
-//! What a person sees of mistakes in ClawSpec files, and that every cure is one. A stale golden file is written anew, and
+//! What a person sees of mistakes in ClawSpec files, and that every fix is one. A stale golden file is rewritten, and
 //! the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,7 +24,7 @@ fn problems(text: &str) -> Vec<Problem> {
     problems_beside(text, &[])
 }
 
-/// What is wrong, with files that a cure brought into being.
+/// Returns what is wrong, with files that a fix brought into being.
 fn problems_beside(text: &str, created: &[NewFile]) -> Vec<Problem> {
     let (file, place) = clawspec_kind(text);
     let mut files = clawspec_files().at(place);
@@ -89,7 +89,7 @@ fn told(problems: &[Problem]) -> Vec<String> {
 }
 
 #[test]
-fn every_cure_takes_its_problem_away() {
+fn every_fix_removes_its_problem() {
     let mut seen = 0;
     for (name, text) in fixtures() {
         let found = problems(&text);
@@ -316,7 +316,7 @@ fn a_contract_with_an_error_is_not_intact() {
     assert!(!wrong.suite.cases[0].intact);
 }
 
-/// Bases that are merged twice multiply: the work has an end all the same.
+/// Bases that are merged twice multiply: the work has an end anyway.
 #[test]
 fn bases_that_are_merged_twice_do_not_multiply() {
     let mut text = "version: '1.0'\ntarget: {type: skill, path: skills/demo, trigger: /demo}\nscenarios:\n  \

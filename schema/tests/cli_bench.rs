@@ -1,4 +1,4 @@
-//! cli-bench as a person meets it: one golden file per kind of problem, every cure applied, and the examples.
+//! cli-bench as a person meets it: one golden file per kind of problem, every fix applied, and the examples.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -54,7 +54,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems/cli-bench")
 }
 
-/// The golden files: their path, what they are, and the code that they show.
+/// Returns the golden files: their path, what they are, and the code that they show.
 fn cases() -> Vec<(PathBuf, SpecFile, Code)> {
     let mut cases = Vec::new();
     for path in fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()) {
@@ -66,7 +66,7 @@ fn cases() -> Vec<(PathBuf, SpecFile, Code)> {
             Some(name) => (name, SpecFile::CLI_BENCH_TASKS),
             None => (stem.as_str(), SpecFile::CLI_BENCH),
         };
-        // What stands behind two dashes says what the file is about.
+        // What is after two dashes says what the file is about.
         let word = name.split("--").next().unwrap();
         let code = Code::parse(word).unwrap_or_else(|| panic!("there is no code {name}"));
         cases.push((path, file, code));
@@ -116,13 +116,13 @@ fn nothing_is_in_the_folder_that_no_test_looks_at() {
     assert_eq!(names, expected);
 }
 
-/// What a problem is about, wherever it stands.
+/// Returns what a problem is about, wherever it is.
 fn essence(problem: &Problem) -> (Code, String) {
     (problem.code, problem.message.clone())
 }
 
 #[test]
-fn every_cure_cures_its_problem_and_makes_no_other() {
+fn every_fix_removes_its_problem_and_adds_none() {
     let beside = beside();
     let mut applied = 0;
     for (path, file, _) in cases() {
@@ -204,9 +204,9 @@ fn the_example_of_every_assertion_is_right() {
 }
 
 /// Whatever a person types: nothing panics, everything points into the text, and what is known of an edited document is
-/// what would be known of the same text read anew.
+/// what would be known of the same text read again.
 #[test]
-fn typing_leaves_what_reading_anew_would_find() {
+fn typing_leaves_what_reading_again_would_find() {
     let beside = beside();
     let settings = Settings::default();
     let mut numbers = Numbers(7);

@@ -27,7 +27,7 @@ fn safe(problem: &Problem) -> Option<&Fix> {
     problem.fixes.iter().find(|fix| fix.is_safe())
 }
 
-/// The files that the examples name.
+/// Returns the files that the examples name.
 fn beside(folder: &Path) -> MemoryFiles {
     let names = ["schemas/status.json", "lookup-order.schema.json"];
     let texts = names.map(|name| (name, fs::read_to_string(folder.join(name)).unwrap_or_default()));
@@ -38,7 +38,7 @@ fn beside(folder: &Path) -> MemoryFiles {
 }
 
 #[test]
-fn a_slip_in_a_key_is_put_right() {
+fn a_slip_in_a_key_is_corrected() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples");
     let (mut cured, mut left) = (0, Vec::new());
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("kindlm.yaml")) {

@@ -20,7 +20,7 @@ use speclens_schema::{
 use list_style::ListStyle;
 use numbers::Numbers;
 
-/// A text of each kind, with an anchor that is used in another part.
+/// Returns a text of each kind, with an anchor that is used in another part.
 fn text_of(file: SpecFile) -> String {
     let path = match file.as_str() {
         "kindlm" => "examples/order-status/kindlm.yaml",
@@ -266,7 +266,7 @@ fn typing_on_below_a_mistake_changes_nothing_about_it() {
                 assert_eq!(seen, opened, "{}\n{text}", file.as_str());
             };
             type_at(&mut text, head.len(), mistake);
-            // The next line, a change in it, and one in the line behind that.
+            // The next line, a change in it, and one in the line after that.
             type_at(&mut text, head.len() + mistake.len(), next);
             let list = text.find("a\n").expect("there is a name");
             type_at(&mut text, list, "y");

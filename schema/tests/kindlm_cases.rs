@@ -116,8 +116,8 @@ fn collect(directory: &Path, prefix: &str, files: &mut BTreeMap<String, String>)
     }
 }
 
-/// What the command of a unit wrote. Files that it prints and bytes that it decodes are taken as they are, other
-/// output is put together from what the original made of it.
+/// Returns what the command of a unit wrote. Files that it prints and bytes that it decodes are taken as they are,
+/// other output is put together from what the original made of it.
 fn stdout(case: &Path, unit: &Value) -> String {
     let command = unit["command"].as_str().unwrap();
     if command == "cat out.txt" {
@@ -160,7 +160,7 @@ fn evidence(case: &Path, unit: &Value) -> Evidence {
     evidence
 }
 
-/// What the models of a case answer, one after the other.
+/// Returns what the models of a case answer, one after the other.
 fn replies(case: &Path) -> VecDeque<ModelReply> {
     let Ok(text) = fs::read_to_string(case.join("mock.json")) else { return VecDeque::new() };
     let mock: Value = serde_json::from_str(&text).unwrap();
@@ -300,7 +300,7 @@ fn without_times((name, passed, actual, limit, message): Gate) -> Gate {
     }
 }
 
-/// The parts of a case that are answered differently, with both answers.
+/// Returns the parts of a case that are answered differently, with both answers.
 fn compare(case: &Path) -> Vec<(Part, String)> {
     let expected: Value = serde_json::from_str(&fs::read_to_string(case.join("expected.json")).unwrap()).unwrap();
     let run = &expected["run"];

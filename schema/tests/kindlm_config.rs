@@ -30,7 +30,7 @@ const ELSEWHERE: &[(&str, &str, &[&str])] = &[
     ("config-invalid-output-json-needs-schema", "/tests/1/expect/output", &["/tests/1/expect/output/schemaFile"]),
     // `version` is where `kindlm` should be: one problem, reported at the key that is there.
     ("config-invalid-legacy-shape", "/kindlm", &["/version"]),
-    // `suites` stands where `suite` should: one mistake, told at the key that is there.
+    // `suites` is where `suite` should: one mistake, told at the key that is there.
     ("config-invalid-legacy-shape", "/suite", &["/suites"]),
 ];
 
@@ -165,7 +165,7 @@ fn valid_configurations_are_read_into_the_types() {
     }
 }
 
-/// The other recorded suites ran in the original, so that none may be refused here; but for these.
+/// The other recorded suites ran in the original, so that none may be refused here; except for these.
 #[test]
 fn recorded_suites_can_run() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/specs/kindlm-cases");

@@ -14,7 +14,7 @@ use speclens_schema::{
 
 const HEAD: &str = "kindlm: 1\nproject: p\nsuite: { name: s }\nproviders: { ollama: {} }\n";
 
-/// The remarks on a suite with this many models and tests, and a comment of this many bytes.
+/// Returns the remarks on a suite with this many models and tests, and a comment of this many bytes.
 fn remarks(models: usize, tests: usize, comment: usize) -> Vec<(String, String)> {
     let mut text = format!("{HEAD}# {}\nprompts: {{ p: {{ user: u }} }}\nmodels:\n", "x".repeat(comment));
     for model in 0..models {
@@ -46,7 +46,7 @@ fn more_than_the_original_reads_is_remarked_once() {
     assert!(remarks.iter().all(|(_, message)| message.contains("KindLM rejects")), "{remarks:?}");
 }
 
-/// How long checking takes, the fastest of a few tries.
+/// Returns how long checking takes, the fastest of a few tries.
 fn time_of_checking(file: SpecFile, text: &str) -> f64 {
     let tries = (0..3).map(|_| {
         let start = Instant::now();
@@ -85,7 +85,7 @@ fn mistakes_cost_what_they_are_many() {
     }
 }
 
-/// One mistake behind an anchor is found at each of its aliases, all of them in one item of the list.
+/// One mistake after an anchor is found at each of its aliases, all of them in one item of the list.
 #[test]
 fn mistakes_behind_aliases_cost_what_they_are_many() {
     let claw = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios:\n- name: a\n  when: {invoke: /a}\n  then:\n";

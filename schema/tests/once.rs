@@ -17,7 +17,7 @@ fn analysis(text: &str, file: SpecFile) -> Analysis {
     Analyzer::new(file).analyze(&document, &MemoryFiles::default(), &Settings::default())
 }
 
-/// The errors and warnings, each with the text that is marked.
+/// Returns the errors and warnings, each with the text that is marked.
 fn told(text: &str, file: SpecFile) -> Vec<(Code, &str)> {
     let problems = analysis(text, file).problems.into_iter().filter(|problem| problem.severity <= Severity::Warning);
     problems.map(|problem| (problem.code, &text[problem.range])).collect()
@@ -111,7 +111,7 @@ fn invalid_pattern_in_several_lines_is_marked_in_the_text() {
 }
 
 #[test]
-fn keys_that_are_numbers_are_no_items() {
+fn keys_that_are_numbers_are_not_items() {
     let text =
         format!("{HEAD}tests:\n  - {{name: a, command: x, vars: {{1: 2}}, expect: {{output: {{contains: [a]}}}}}}\n");
     let problems = analysis(&text, SpecFile::KINDLM).problems;

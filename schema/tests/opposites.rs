@@ -48,7 +48,7 @@ const PAIRS: [(&str, &str); 25] = [
     ("all", "none"),
 ];
 
-/// The names that say the opposite of one, each spelled as names of its kind are.
+/// Returns the names that say the opposite of one, each spelled as names of its kind are.
 fn opposites(name: &str) -> BTreeSet<String> {
     let words = words(name);
     let is_camel = name.contains(char::is_uppercase);
@@ -111,7 +111,7 @@ fn joined(words: &[String], is_camel: bool) -> String {
     name
 }
 
-/// The same with two letters exchanged, as fingers do.
+/// Returns the same with two letters exchanged, as fingers do.
 fn with_slip(name: &str) -> String {
     let mut letters: Vec<char> = name.chars().collect();
     let middle = letters.len() / 2;
@@ -178,7 +178,7 @@ fn keys(node: NodeRef<'_>, found: &mut Vec<(Range<usize>, String)>) {
     node.items().for_each(|item| keys(item, found));
 }
 
-/// What a fix makes of the place.
+/// Returns what a fix makes of the place.
 fn outcome(text: &str, problem: &Problem, place: &Range<usize>) -> Vec<String> {
     let at_place =
         |edit: &&speclens_schema::problem::Edit| edit.range.start <= place.start && edit.range.end >= place.end;
@@ -186,7 +186,7 @@ fn outcome(text: &str, problem: &Problem, place: &Range<usize>) -> Vec<String> {
     fixes.map(|fix| cure::replaced(text, &fix.edits)).collect()
 }
 
-/// A key that was put in place of another one.
+/// A key that was put instead of another one.
 struct Replaced<'r> {
     golden: &'r Golden,
     /// The text with the new key, and where it is.
@@ -197,8 +197,8 @@ struct Replaced<'r> {
     other: &'r str,
 }
 
-/// Puts other names in place of each key of each golden text, once for each kind of file: every key of every text would take
-/// minutes. `check` sees each problem that there is then. Returns how many names were tried.
+/// Puts other names instead of each key of each golden text, once for each kind of file: every key of every text would
+/// take minutes. `check` sees each problem that there is then. Returns how many names were tried.
 fn with_other_keys<O: IntoIterator<Item = String>>(
     others: impl Fn(&str) -> O,
     check: impl Fn(&Replaced<'_>, &Problem),
@@ -250,7 +250,7 @@ fn no_fix_turns_a_key_into_its_opposite() {
 /// Words for units, each group apart from the others.
 const UNITS: [&[&str]; 5] = [&["ms", "millis"], &["sec", "seconds"], &["minutes"], &["hours"], &["cents"]];
 
-/// The names of the same amount in other units.
+/// Returns the names of the same amount in other units.
 fn in_other_units(name: &str) -> Vec<String> {
     let all = words(name);
     let Some((last, rest)) = all.split_last() else { return Vec::new() };

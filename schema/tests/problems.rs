@@ -1,5 +1,4 @@
-//! One golden file per kind of problem: what a person sees. A stale one is written anew, and the test
-//! fails once.
+//! One golden file per kind of problem: what a person sees. A stale one is rewritten, and the test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -19,7 +18,7 @@ use speclens_schema::{
 
 use golden::kindlm_files;
 
-/// No text of the first format shows these: they are found in bytes, there is no text, or they belong to another
+/// No text of the first format shows these: they are found in bytes, there is not a text, or they belong to another
 /// format, in whose folder they are shown.
 fn is_elsewhere(code: Code) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
@@ -28,7 +27,8 @@ fn is_elsewhere(code: Code) -> bool {
     matches!(code, Code::Encoding | Code::UnreadableFile) || (!folder.join(&name).exists() && shown())
 }
 
-/// The codes that are shown here, each with the names of its files: its own, and those of a topic (`CODE--topic`).
+/// Returns the codes that are shown here, each with the names of its files: its own, and those of a topic
+/// (`CODE--topic`).
 fn goldens() -> Vec<(Code, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -76,7 +76,7 @@ fn every_code_shows_what_is_wrong() {
     assert!(stale.is_empty(), "written anew, look at the changes: {stale:?}");
 }
 
-/// Nothing lies in the folder that no test looks at.
+/// Nothing is in the folder that no test looks at.
 #[test]
 fn every_file_belongs_to_a_code() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");

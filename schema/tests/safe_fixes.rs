@@ -318,7 +318,7 @@ fn two_keys_for_one_name_are_not_renamed() {
     ]);
 }
 
-/// A comment behind a key that repeats another one may be the value that its author means.
+/// A comment after a key that repeats another one may be the value that its author means.
 #[test]
 fn repeated_keys_with_a_comment_are_not_removed() {
     let repeated = |second: &str| {

@@ -1,4 +1,5 @@
-//! What a person sees of mistakes in scripted models and scripted gateways. A stale golden file is written anew, and the test fails once.
+//! What a person sees of mistakes in scripted models and scripted gateways. A stale golden file is rewritten, and the
+//! test fails once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "common/golden.rs"]

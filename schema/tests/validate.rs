@@ -19,7 +19,7 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&common::render(text, &validate(&document, SpecFile::KINDLM)));
 }
 
-/// Checks a suite that is right but for these lines.
+/// Checks a suite that is right except for these lines.
 #[track_caller]
 fn check_below(text: &str, expected: Expect) {
     check(&format!("{HEAD}{text}"), expected);
@@ -483,7 +483,7 @@ fn a_part_is_checked_relative_to_itself() {
 }
 
 #[test]
-fn numbers_that_are_no_numbers() {
+fn numbers_that_are_not_numbers() {
     check_below(
         "tests:\n  - name: .nan\n    command: x\n    vars: {a: .NaN}\n    expect: {output: {contains: [.nan], maxLength: .inf}, latency: {maxMs: .nan}, toolCalls: [{tool: t, argsMatch: {a: .nan}}]}\n",
         expect![[r#"
@@ -536,7 +536,7 @@ fn whole_numbers_that_lose_their_last_digits() {
     );
 }
 
-/// `argsSchemaResolved` is where the original keeps the schema that `argsSchema` names, and it stands in its schema.
+/// `argsSchemaResolved` is where the original keeps the schema that `argsSchema` names, and it is in its schema.
 #[test]
 fn what_the_original_drops_or_overwrites() {
     check_below(

@@ -72,7 +72,7 @@ impl Reports {
         Some(Reports { suite, root, files, settings, directory })
     }
 
-    /// Where they go.
+    /// Returns where they go.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -98,7 +98,8 @@ impl Reports {
         Ok(parts.len())
     }
 
-    /// What reports of a case are about. Where several targets end in the same name, the whole path tells them apart.
+    /// Returns what reports of a case are about. Where several targets end in the same name, the whole path
+    /// distinguishes them.
     fn subject_of(&self, case: &Case) -> Option<Subject> {
         let subject = Subject::of(case)?;
         let Action::Trigger(trigger) = &case.action else { return Some(subject) };
@@ -150,7 +151,7 @@ impl Report<'_> {
     }
 }
 
-/// A time without parts of seconds.
+/// Returns a time without parts of seconds.
 fn whole_seconds(time: &str) -> String {
     time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }

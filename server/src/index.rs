@@ -56,18 +56,18 @@ pub(crate) struct Landmark {
     pub name: Box<str>,
     /// What it is in.
     pub container: Option<Box<str>>,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// Where it is.
+    /// Its location.
     pub span: Span,
 }
 
 /// A range of a text in lines, and columns in the units of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Where it begins.
+    /// Its start.
     pub start: (u32, u32),
-    /// Where it ends.
+    /// Its end.
     pub end: (u32, u32),
 }
 

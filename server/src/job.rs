@@ -35,7 +35,7 @@ use crate::{
 /// A suite that is to run.
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
-    /// What it means.
+    /// Its meaning.
     pub suite: &'a Arc<Suite>,
     /// The directory that its commands run in.
     pub directory: &'a Path,
@@ -45,7 +45,7 @@ pub(crate) struct Order<'a> {
     pub workspace: &'a Workspace,
     /// What is masked.
     pub secrets: Arc<Secrets>,
-    /// What time it is.
+    /// The current time.
     pub clock: Clock,
     /// The address of the gateway, instead of what settings and the environment say.
     pub gateway: Option<&'a str>,

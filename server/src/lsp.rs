@@ -50,7 +50,7 @@ use crate::{
 use backend::Backend;
 use session::{Session, Snapshot};
 
-/// As many requests are under way at once. It must be larger than any client's appetite: a request that
+/// Maximum number of requests that are under way at once. It must be larger than any client's appetite: a request that
 /// waits for a place cannot be cancelled.
 const CONCURRENCY: usize = 4096;
 
@@ -145,7 +145,7 @@ where
     Ok(end)
 }
 
-/// What is wrong with the text of a document.
+/// Returns what is wrong with the text of a document.
 fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
     let look = || problems_of(snapshot, &snapshot.document, workspace);
     if snapshot.place.file.is_settings() {
@@ -155,7 +155,7 @@ fn problems(snapshot: &Snapshot, workspace: &Workspace) -> Arc<Problems> {
     snapshot.found.problems(&snapshot.document, &workspace.settings, look)
 }
 
-/// What would be wrong with another text of the document.
+/// Returns what would be wrong with another text of the document.
 fn problems_of(snapshot: &Snapshot, document: &Document, workspace: &Workspace) -> Problems {
     if snapshot.place.file.is_settings() {
         let beside = snapshot.place.path.as_deref().and_then(workspace::problems_beside);

@@ -108,8 +108,8 @@ impl Look {
     }
 }
 
-/// What the book says about a case, and the keys of its attempts. `acted` are those who acted in it, whether the suite names
-/// them or not.
+/// Returns what the book says about a case, and the keys of its attempts. `acted` are those who acted in it, whether
+/// the suite names them or not.
 fn looked_up(
     suite: &Suite,
     case: &Case,
@@ -150,8 +150,8 @@ struct Kept {
     trusted: bool,
 }
 
-/// The book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are not even read:
-/// they may come from another author. The lock is not held while a book is opened.
+/// Returns the book of evidence of a suite, as the settings want it. Recordings in a workspace that is not trusted are
+/// not even read: they may come from another author. The lock is not held while a book is opened.
 pub(crate) fn book(results: &Mutex<Results>, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<Book> {
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
     let enabled = settings.recordings.enabled;
@@ -213,7 +213,7 @@ impl Results {
         *self.running.entry(case.to_owned()).or_default() += 1;
     }
 
-    /// An attempt of a case has left something behind: every case that does the same is looked at again.
+    /// An attempt of a case has left something after: every case that does the same is looked at again.
     pub(crate) fn finished(&mut self, case: &str, key: &str) {
         for view in self.views.values_mut() {
             view.outcomes.retain(|_, known| !known.is_about(case, key));
@@ -297,7 +297,7 @@ mod tests {
         Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
     }
 
-    /// The cases that a look at a document looks up, by their names.
+    /// Returns the cases that a look at a document looks up, by their names.
     fn looked_up(results: &mut Results, suite: &Suite) -> Vec<String> {
         let look = results.look("file:///kindlm.yaml", suite, &Secrets::none());
         let open = look.cases.iter().filter_map(|sight| match sight {

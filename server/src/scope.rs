@@ -81,8 +81,8 @@ impl Patterns {
         place.is_ok_and(|place| self.patterns.iter().any(|pattern| matches(pattern, &place)))
     }
 
-    /// The files below a directory that they name, those that version control ignores among them: generated contracts are
-    /// found by a pattern.
+    /// Returns the files below a directory that they name, those that version control ignores among them: generated
+    /// contracts are found by a pattern.
     pub(crate) fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         for pattern in &self.patterns {
@@ -121,14 +121,14 @@ pub(crate) fn is_main_name(name: &str) -> bool {
 
 const MAIN_NAMES: [&str; 2] = ["cli-bench.yaml", "cli-bench.yml"];
 
-/// As many files of one directory are looked at to find main files.
+/// Maximum number of files of one directory that are looked at to find main files.
 const LOOKED_AT: usize = 256;
 
 /// No directory tree is deeper; a path that is would cost one look at the disk for each level.
 const LEVELS: usize = 32;
 
 impl Scope {
-    /// The directory from which settings are looked for.
+    /// Returns the directory from which settings are looked for.
     pub(crate) fn settings_directory(&self) -> PathBuf {
         match self.file.dialect().map(Dialect::unit) {
             // A workspace has many contracts: each may have settings nearer to it.
@@ -155,7 +155,7 @@ impl Scopes {
         }
     }
 
-    /// The same, which finds main files of any name by looking into the files around.
+    /// Returns the same, which finds main files of any name by looking into the files around.
     pub(crate) fn looking_around(mut self) -> Scopes {
         self.looks_around = true;
         self
@@ -194,7 +194,7 @@ impl Scopes {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
-    /// The folders.
+    /// Returns the folders.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -211,12 +211,12 @@ impl Scopes {
         self.generation.load(Ordering::SeqCst)
     }
 
-    /// What a file is; nothing for one that is not ours. `path` is absolute.
+    /// Returns what a file is; `None` for one that is not ours. `path` is absolute.
     pub(crate) fn find(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, false)
     }
 
-    /// What a file is that a person asks to look at: its name alone may say so.
+    /// Returns what a file is that a person asks to look at: its name alone may say so.
     pub(crate) fn find_asked_for(&self, path: &Path, text: &str) -> Option<Scope> {
         self.find_as(path, text, true)
     }
@@ -240,7 +240,7 @@ impl Scopes {
         Some(Scope { is_guess: found.is_guess, ..self.place(path, text, found.file, main) })
     }
 
-    /// What the directories around a file say about ClawSpec.
+    /// Returns what the directories around a file say about ClawSpec.
     fn workspace_around(&self, path: &Path, from_root: &str) -> Workspace {
         let target = target_around(path, from_root);
         let folder = self.folder_of(path);
@@ -255,7 +255,7 @@ impl Scopes {
         }
     }
 
-    /// The directory above a file in which the settings of its workspace stand.
+    /// Returns the directory above a file in which the settings of its workspace are.
     fn settings_above(&self, path: &Path) -> Option<PathBuf> {
         self.above(path).into_iter().find(|directory| {
             let file = directory.join(Config::FILE);
@@ -263,8 +263,8 @@ impl Scopes {
         })
     }
 
-    /// The patterns that name the scenario contracts of the workspace that a file is in: those of the environment, else of
-    /// its settings. `None` where neither has any.
+    /// Returns the patterns that name the scenario contracts of the workspace that a file is in: those of the
+    /// environment, else of its settings. `None` where neither has any.
     pub(crate) fn patterns_of(&self, path: &Path) -> Option<Arc<Patterns>> {
         let directory = path.parent()?;
         if let Some(known) = self.patterns.lock().unwrap_or_else(PoisonError::into_inner).get(directory) {
@@ -304,13 +304,13 @@ impl Scopes {
         Scope { file, root, place, main: main.map(|main| main.name.clone()), is_guess: false }
     }
 
-    /// The folder that a path is in, the innermost if there are several.
+    /// Returns the folder that a path is in, the innermost if there are several.
     fn folder_of(&self, path: &Path) -> Option<PathBuf> {
         let folders = self.folders();
         folders.into_iter().filter(|folder| path.starts_with(folder)).max_by_key(|folder| folder.components().count())
     }
 
-    /// The directories from the one of a file up to its folder.
+    /// Returns the directories from the one of a file up to its folder.
     fn above(&self, path: &Path) -> Vec<PathBuf> {
         let folder = self.folder_of(path);
         let within = |directory: &&Path| folder.as_ref().is_none_or(|folder| directory.starts_with(folder));
@@ -349,7 +349,7 @@ impl Scopes {
         (is_within && target.ends_with(&named)).then(|| target.ancestors().nth(steps).map(Path::to_owned)).flatten()
     }
 
-    /// The main file with an entry that leads to a file: the nearest one. `any`: whatever its name is.
+    /// Returns the main file with an entry that leads to a file: the nearest one. `any`: whatever its name is.
     fn main_of(&self, path: &Path, any: bool) -> Option<Arc<Main>> {
         let mut near = self.above(path).into_iter().flat_map(|directory| self.mains_in(&directory, any));
         near.find(|main| {
@@ -360,7 +360,8 @@ impl Scopes {
         })
     }
 
-    /// The main file of the suite that a script plays in: of the nearest directory that has one, one that names it first.
+    /// Returns the main file of the suite that a script plays in: of the nearest directory that has one, one that names
+    /// it first.
     fn main_of_script(&self, path: &Path) -> Option<Arc<Main>> {
         let near = self.above(path).into_iter().map(|directory| self.mains_in(&directory, true));
         let mains = near.into_iter().find(|mains| !mains.is_empty())?;
@@ -392,7 +393,7 @@ impl Scopes {
         found
     }
 
-    /// The main files in a directory that have other names than the usual ones.
+    /// Returns the main files in a directory that have other names than the usual ones.
     fn with_other_names(&self, directory: &Path) -> Vec<PathBuf> {
         let is_here = |path: &&PathBuf| path.parent() == Some(directory);
         let known = self.by_content.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -424,14 +425,14 @@ impl Scopes {
     }
 }
 
-/// The directory of the target that a contract is in. `from_root` is its path with `/` between the names.
+/// Returns the directory of the target that a contract is in. `from_root` is its path with `/` between the names.
 fn target_around<'p>(path: &'p Path, from_root: &str) -> Option<&'p Path> {
     let names = |path: &str| path.split('/').count();
     kind::target_of(from_root).and_then(|target| path.ancestors().nth(names(from_root) - names(target)))
 }
 
-/// The directory of `skills/` or `agents/`, below one of which a file is: the outermost within the working directory,
-/// elsewhere the innermost, since nothing says how far up the workspace reaches.
+/// Returns the directory of `skills/` or `agents/`, below one of which a file is: the outermost within the working
+/// directory, elsewhere the innermost, since nothing says how far up the workspace reaches.
 fn above_targets(directory: &Path) -> Option<PathBuf> {
     let holds_targets = |directory: &&Path| {
         directory.file_name().is_some_and(|name| ["skills", "agents"].iter().any(|known| name == *known))
@@ -443,7 +444,7 @@ fn above_targets(directory: &Path) -> Option<PathBuf> {
     found?.parent().map(Path::to_owned)
 }
 
-/// The working directory, when the other is in it. The root of the file system does not count.
+/// Returns the working directory, when the other is in it. The root of the file system does not count.
 fn working_directory_above(directory: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
     (here.parent().is_some() && directory.starts_with(&here)).then_some(here)

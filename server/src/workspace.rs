@@ -51,11 +51,11 @@ pub(crate) struct Workspace {
 /// A file of settings.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsFile {
-    /// Where it is.
+    /// Its location.
     pub path: PathBuf,
     /// Its text.
     pub document: Document,
-    /// What is wrong with it.
+    /// Its problem.
     pub problems: Vec<Problem>,
 }
 
@@ -84,7 +84,7 @@ impl Reach {
         Reach { top: folder.clone(), own: folder }
     }
 
-    /// The topmost directory.
+    /// Returns the topmost directory.
     pub(crate) fn top(&self) -> &Path {
         &self.top
     }
@@ -129,7 +129,7 @@ fn nearest_settings(reach: &Reach, held: impl Fn(&Path) -> Option<String>) -> Wo
     Workspace::default()
 }
 
-/// What is wrong beside a file of settings that is open.
+/// Returns what is wrong beside a file of settings that is open.
 pub(crate) fn problems_beside(path: &Path) -> Option<Problem> {
     path.with_file_name(MISNAMED_FILE).symlink_metadata().is_ok().then(misnamed_beside)
 }
@@ -191,7 +191,7 @@ fn without_mistakes(section: &str, value: Value) -> Option<Value> {
     Some(Value::Object(right.collect())).filter(is_right)
 }
 
-/// What is wrong with a file of settings.
+/// Returns what is wrong with a file of settings.
 pub(crate) fn problems(document: &Document) -> Vec<Problem> {
     let mut problems = faults::problems(document);
     problems.extend(validate::validate(document, SpecFile::SETTINGS));
@@ -291,14 +291,14 @@ fn inputs_outside(document: &Document) -> Vec<Problem> {
 }
 
 impl Workspace {
-    /// The files of the suite at a place below a directory, in this workspace.
+    /// Returns the files of the suite at a place below a directory, in this workspace.
     pub(crate) fn files(&self, directory: &Path, place: &str) -> DiskFiles {
         let files = DiskFiles::new(directory, place).in_workspace(&self.top);
         files.declare(self.declared());
         files
     }
 
-    /// The files that the settings declare as inputs.
+    /// Returns the files that the settings declare as inputs.
     pub(crate) fn declared(&self) -> Option<Declared> {
         let directory = self.settings.directory.as_deref()?;
         let mut entries = self.settings.inputs.clone();
@@ -307,17 +307,18 @@ impl Workspace {
         (!entries.is_empty()).then(|| Declared::new(directory, &entries))
     }
 
-    /// The file of settings, if something in it is wrong: then nothing runs.
+    /// Returns the file of settings, if something in it is wrong: then nothing runs.
     pub(crate) fn wrong(&self) -> Option<&Arc<SettingsFile>> {
         self.file.as_ref().filter(|file| file.problems.iter().any(|problem| problem.severity == Severity::Error))
     }
 
-    /// What must be masked: variables whose names look secret, and what the settings name, keys of providers included.
+    /// Returns what must be masked: variables whose names look secret, and what the settings name, keys of providers
+    /// included.
     pub(crate) fn secrets(&self) -> Secrets {
         self.secrets_with(Redactions::default())
     }
 
-    /// What must be masked in whatever belongs to a suite, which may name more.
+    /// Returns what must be masked in whatever belongs to a suite, which may name more.
     pub(crate) fn secrets_of(&self, suite: &Suite) -> Secrets {
         self.secrets_with(suite.redactions())
     }

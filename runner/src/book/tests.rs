@@ -97,7 +97,7 @@ fn enter(book: &Book, suite: &Suite, began_us: u64, output: &str) -> Held {
     entered.held
 }
 
-/// A book with recordings, and one without.
+/// Returns a book with recordings, and one without.
 fn books(directory: &tempfile::TempDir) -> [Book; 2] {
     let recordings = Recordings::open(directory.path(), "kindlm.yaml", 64 * 1024 * 1024);
     [Some(Arc::new(recordings)), None].map(|recordings| Book::new(recordings, Retention::default()))

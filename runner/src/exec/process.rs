@@ -99,10 +99,10 @@ impl Environment {
     }
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// What was observed. Its duration is from the start until the streams were closed, or given up.
+    /// The observation. Its duration is from the start until the streams were closed, or given up.
     pub ran: Ran,
     /// What broke.
     pub error: Option<RunError>,

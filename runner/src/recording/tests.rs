@@ -51,7 +51,7 @@ fn tidy(recordings: &Recordings) -> Option<String> {
     recordings.tidy(&Retention::default(), u64::MAX, InUse::default)
 }
 
-/// The names of the recordings, without files that are spare.
+/// Returns the names of the recordings, without files that are spare.
 fn files(directory: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(directory.path().join(".speclens/recordings")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -254,7 +254,7 @@ async fn selected_cases_run_and_the_others_are_not_reported() {
 }
 
 #[tokio::test]
-async fn a_recorder_that_fails_is_told_once_and_fails_nothing() {
+async fn a_recorder_that_fails_is_reported_once_and_fails_nothing() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join(".speclens"), "a file stands in the way").unwrap();
     let cases = vec![case("a", "echo a", "a"), case("b", "echo b", "b")];

@@ -52,7 +52,7 @@ pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
         let values = repeated.get(&(problem.code, problem.message.as_str()));
         values.is_some_and(|values| through_alias(problem) || values.hold(problem.range.start))
     };
-    // The mistakes that some alias repeats, in the order of the text: where they stand, and where they are used.
+    // The mistakes that some alias repeats, in the order of the text: where they are, and where they are used.
     let mut places: Vec<Place> = Vec::new();
     let mut known: FxHashMap<(Code, &str, Range<usize>), usize> = FxHashMap::default();
     for (index, problem) in problems.iter().enumerate() {

@@ -84,8 +84,8 @@ fn finish_others(
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
         let of_items = || items.iter().flat_map(|item| &item.findings.problems);
-        // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there all
-        // the same.
+        // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there
+        // anyway.
         if !analyzer.is_guess && !problems.iter().chain(of_items()).any(|problem| problem.code.is_about_reading()) {
             directives::lint_unused(document, allowances, &mut begun, problems);
         }
@@ -96,8 +96,8 @@ fn finish_others(
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
 }
 
-/// Brings what was found in one part of a document in order: what is no letter is no mistake in a word, and what cannot be read
-/// is said once.
+/// Brings what was found in one part of a document in order: what is no letter is not a mistake in a word, and what
+/// cannot be read is said once.
 pub(super) fn settle(problems: &mut Vec<Problem>, document: &Document) {
     problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
     problems.sort_by_key(|problem| (problem.range.start, problem.code));

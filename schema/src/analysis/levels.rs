@@ -35,7 +35,7 @@ impl<'s> Levels<'s> {
         Levels { settings, dialect, allowed, is_saved, key: hasher.finish() }
     }
 
-    /// A number that differs where anything else may be said.
+    /// Returns a number that differs where anything else may be said.
     pub(super) fn key(&self) -> u64 {
         self.key
     }
@@ -53,7 +53,7 @@ impl<'s> Levels<'s> {
         severity.is_some()
     }
 
-    /// What is reported of the problems of an item.
+    /// Returns what is reported of the problems of an item.
     pub(super) fn told(&self, found: &[Problem]) -> Vec<Problem> {
         let concern = found.iter().filter(|it| !self.is_of_no_concern(it) && !self.allowed.contains(&it.code));
         let mut told: Vec<Problem> = concern.cloned().collect();

@@ -50,7 +50,7 @@ pub struct Located<'p> {
 }
 
 impl Problems {
-    /// The problems of a document. The parts and the others are in the order of the text.
+    /// Returns the problems of a document. The parts and the others are in the order of the text.
     pub(super) fn new(file: SpecFile, is_guess: bool, parts: Vec<Part>, others: Vec<Problem>) -> Problems {
         let reach = others.iter().scan(0, |reach, problem| {
             *reach = problem.range.end.max(*reach);
@@ -59,13 +59,13 @@ impl Problems {
         Problems { reach: reach.collect(), file, is_guess, parts, others }
     }
 
-    /// The problems of a document that is not analysed by parts.
+    /// Returns the problems of a document that is not analysed by parts.
     pub fn of_whole(file: SpecFile, mut problems: Vec<Problem>) -> Problems {
         problems.sort_by_key(|problem| (problem.range.start, problem.code));
         Problems::new(file, false, Vec::new(), problems)
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.others.len() + self.parts.iter().map(|part| part.problems.len()).sum::<usize>()
     }
@@ -75,7 +75,7 @@ impl Problems {
         self.others.is_empty() && self.parts.is_empty()
     }
 
-    /// Each with its place, in the order of the text.
+    /// Returns each with its place, in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = Located<'_>> {
         self.merged(&self.parts, &self.others)
     }
@@ -95,7 +95,8 @@ impl Problems {
         })
     }
 
-    /// The problems that touch a range, in the order of the text. Costs no more in a long file than in a short one.
+    /// Returns the problems that touch a range, in the order of the text. Costs no more in a long file than in a short
+    /// one.
     pub fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = Located<'_>> {
         let Range { start, end } = *range;
         let parts = self.parts.partition_point(|part| part.start + part.block.length() < start);
@@ -106,7 +107,7 @@ impl Problems {
         self.merged(parts, others).filter(move |it| it.range().start <= end && start <= it.range().end)
     }
 
-    /// A copy of some of them, in their order, with every fix.
+    /// Returns a copy of some of them, in their order, with every fix.
     pub fn with_fixes<'p>(&self, document: &Document, some: impl IntoIterator<Item = Located<'p>>) -> Vec<Problem> {
         let mut problems: Vec<Problem> = some.into_iter().map(|located| located.problem()).collect();
         if let Some(root) = document.root() {
@@ -123,7 +124,7 @@ impl Problems {
         problems
     }
 
-    /// A copy of all, with every fix.
+    /// Returns a copy of all, with every fix.
     pub fn to_vec(&self, document: &Document) -> Vec<Problem> {
         self.with_fixes(document, self.iter())
     }
@@ -138,24 +139,25 @@ impl Problems {
             + ready.iter().filter(|located| has_meant(located.problem)).count()
     }
 
-    /// What was found otherwise.
+    /// Returns what was found otherwise.
     pub fn others(&self) -> &[Problem] {
         &self.others
     }
 }
 
 impl Part {
-    /// Where its ranges count from: the beginning of a line.
+    /// Returns where its ranges count from: the beginning of a line.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// The problems. Ranges count from [`Part::start`].
+    /// Returns the problems. Ranges count from [`Part::start`].
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// What was made of the problems before, or is made of them now. `key` stands for everything else that it depends on.
+    /// Returns what was made of the problems before, or is made of them now. `key` stands for everything else that it
+    /// depends on.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
         self.block.memo(self.key.rotate_left(7) ^ key, make)
     }
@@ -170,23 +172,23 @@ impl<'p> Located<'p> {
         (self.problem.range.start + self.distance(), self.problem.code)
     }
 
-    /// The kind of problem.
+    /// Returns the kind of problem.
     pub fn code(&self) -> Code {
         self.problem.code
     }
 
-    /// How bad it is.
+    /// Returns how bad it is.
     pub fn severity(&self) -> Severity {
         self.problem.severity
     }
 
-    /// The bytes to underline.
+    /// Returns the bytes to underline.
     pub fn range(&self) -> Range<usize> {
         let distance = self.distance();
         self.problem.range.start + distance..self.problem.range.end + distance
     }
 
-    /// The fixes that may be applied unseen.
+    /// Returns the fixes that may be applied unseen.
     pub fn safe_fixes(&self) -> impl Iterator<Item = &'p Fix> {
         let is_guess = self.is_guess;
         self.problem.fixes.iter().filter(move |fix| !is_guess && fix.is_safe())
@@ -197,17 +199,17 @@ impl<'p> Located<'p> {
         !self.problem.fixes.is_empty() || fixes::may_gain(self.problem)
     }
 
-    /// The problem. In a part, its places count from [`Part::start`].
+    /// Returns the problem. In a part, its places count from [`Part::start`].
     pub fn as_found(&self) -> &'p Problem {
         self.problem
     }
 
-    /// The part that it is in, and its number there.
+    /// Returns the part that it is in, and its number there.
     pub fn part(&self) -> Option<(&'p Part, usize)> {
         self.part
     }
 
-    /// A copy, with the fixes that need nothing but its item.
+    /// Returns a copy, with the fixes that need nothing but its item.
     pub fn problem(&self) -> Problem {
         match self.part {
             None => self.problem.clone(),

@@ -59,7 +59,7 @@ impl Known {
 }
 
 impl Rosters {
-    /// What is known of the items of a list.
+    /// Returns what is known of the items of a list.
     pub(super) fn take(&self, file: SpecFile, list: &'static str) -> Vec<Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&(file, list)).unwrap_or_default()
     }
@@ -72,7 +72,7 @@ impl Rosters {
 }
 
 impl<'d> Roster<'d> {
-    /// The items with problems that are alone in an intact block. The problems of the others are handed over.
+    /// Returns the items with problems that are alone in an intact block. The problems of the others are handed over.
     pub(super) fn found(&self, others: &mut Vec<Problem>) -> Vec<FoundItem<'d>> {
         let mut found = Vec::new();
         let list = self.list;
@@ -90,7 +90,7 @@ impl<'d> Roster<'d> {
         found
     }
 
-    /// What the items say that matters to others, each with the byte where it begins.
+    /// Returns what the items say that matters to others, each with the byte where it begins.
     pub(super) fn facts(&self) -> impl Iterator<Item = (usize, &Facts)> {
         let known = self.places.iter().zip(&self.known);
         known.filter_map(|(place, known)| Some((place.start + known.offset, known.facts.as_ref()?)))
@@ -101,7 +101,7 @@ impl<'d> Roster<'d> {
 struct Before(std::vec::IntoIter<Known>);
 
 impl Before {
-    /// What is known of an item. An item above it may be new, and one may be gone.
+    /// Returns what is known of an item. An item above it may be new, and one may be gone.
     fn recall(&mut self, id: u64, key: u64) -> Option<Known> {
         let first = self.0.as_slice().iter().take(2).position(|known| known.id == id)?;
         self.0.nth(first).filter(|known| known.key == key)
@@ -109,8 +109,8 @@ impl Before {
 }
 
 impl Analyzer {
-    /// What each item of a list gives. As long as answers are known they are looked up; when many are not, they are found on
-    /// several threads.
+    /// Returns what each item of a list gives. As long as answers are known they are looked up; when many are not, they
+    /// are found on several threads.
     pub(super) fn roster<'d>(
         &self,
         document: &'d Document,
@@ -170,7 +170,7 @@ impl Analyzer {
         Known::of(id, key, item.range().start - start, findings)
     }
 
-    /// Changes whenever anything changes that the findings of an item depend on. An item may come to stand in another list,
+    /// Changes whenever anything changes that the findings of an item depend on. An item may end up in another list,
     /// without a letter of it changing.
     fn key_in(&self, document: &Document, place: &ItemBlock<'_>, list: &'static str) -> u64 {
         let mut hasher = FxHasher::default();

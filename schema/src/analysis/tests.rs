@@ -125,7 +125,7 @@ fn settings_and_comments_decide_what_is_reported() {
 }
 
 #[test]
-fn items_that_come_to_stand_in_another_list_are_looked_at_again() {
+fn items_that_move_to_another_list_are_looked_at_again() {
     let text = "kindlm: 1\nmodels:\n  - {id: a}\ntests:\n  - name: one\n    command: x\n  - name: two\n";
     let mut document = Document::read(text, ScalarRules::Yaml12);
     let (analyzer, settings) = (Analyzer::new(SpecFile::KINDLM), Settings::default());
@@ -142,7 +142,7 @@ fn items_that_come_to_stand_in_another_list_are_looked_at_again() {
     assert_eq!(problems(&document), before);
 }
 
-/// The lists of problems that two analyses share, of those that the second one has.
+/// Returns the lists of problems that two analyses share, of those that the second one has.
 fn shared(before: &super::Problems, after: &super::Problems) -> (usize, usize) {
     let is_shared =
         |part: &&super::Part| before.parts.iter().any(|it| std::sync::Arc::ptr_eq(&it.problems, &part.problems));

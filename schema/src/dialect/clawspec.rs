@@ -1,7 +1,7 @@
 //! ClawSpec: scenario, handoff and pipeline contracts of an OpenClaw workspace, its `clawspec.yaml`, its
 //! coverage ledger and its baselines.
 //!
-//! What a contract may say stands in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the types of
+//! What a contract may say is in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the types of
 //! assertions, each of which is one Rust type below [`assertions`].
 
 pub mod agents;

@@ -1,6 +1,6 @@
 //! cli-bench: `cli-bench.yaml`, and the task files that it names.
 //!
-//! What the main file may say stands in [`config`], a task in [`tasks`], what is claimed in [`assertions`].
+//! What the main file may say is in [`config`], a task in [`tasks`], what is claimed in [`assertions`].
 
 pub(crate) mod asserted;
 pub mod assertions;

@@ -36,7 +36,7 @@ pub enum Traced {
     None,
     /// Those that are about traces.
     AboutTraces,
-    /// All: the trace takes the place of what a case does.
+    /// All: the trace replaces what a case does.
     All,
 }
 
@@ -51,19 +51,19 @@ pub struct InForce {
 
 /// A format of test specs.
 ///
-/// What [`Format::report`] and [`Format::facts`] answer depends on the node and on files only, so the answer can be kept;
-/// [`Format::report_relations`] is asked anew after every edit.
+/// What [`Format::report`] and [`Format::facts`] answer depends on the node and on files only, so the answer can be
+/// kept; [`Format::report_relations`] is asked again after every edit.
 pub trait Format: Sync {
-    /// The format's name as reports write it.
+    /// Returns the format's name as reports write it.
     fn name(&self) -> &'static str;
 
-    /// The name of the program that the format comes from, as messages write it.
+    /// Returns the name of the program that the format comes from, as messages write it.
     fn program(&self) -> &'static str;
 
-    /// The key that names a case.
+    /// Returns the key that names a case.
     fn name_key(&self) -> &'static str;
 
-    /// How plain scalars are read.
+    /// Returns how plain scalars are read.
     fn scalar_rules(&self) -> ScalarRules;
 
     /// Whether what a test leaves running in the background serves the tests that follow.
@@ -71,20 +71,21 @@ pub trait Format: Sync {
         false
     }
 
-    /// What files must be together for names in them to be the same thing.
+    /// Returns what files must be together for names in them to be the same thing.
     fn unit(&self) -> Unit {
         Unit::File
     }
 
-    /// Which assertions a trace can decide.
+    /// Returns which assertions a trace can decide.
     fn traced(&self) -> Traced {
         Traced::None
     }
 
-    /// What a case lacks that does nothing, as part of a sentence: "running a test without a command".
+    /// Returns what a case lacks that does nothing, as part of a sentence: "running a test without a command".
     fn without_action(&self) -> &'static str;
 
-    /// What counts where a key of the mapping at a place is not set, if it is not the default that the schema names.
+    /// Returns what counts where a key of the mapping at a place is not set, if it is not the default that the schema
+    /// names.
     fn in_force(
         &self,
         _file: SpecFile,
@@ -101,7 +102,7 @@ pub trait Format: Sync {
         false
     }
 
-    /// What a case does.
+    /// Returns what a case does.
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind;
 
     /// Says of something that the schema finds what the format knows of it.
@@ -114,11 +115,11 @@ pub trait Format: Sync {
         false
     }
 
-    /// Reports what is wrong in a part of a file: the root but for its lists, or one item of them, each looked at alone.
-    /// Pointers are relative to the node, ranges as the nodes give them.
+    /// Reports what is wrong in a part of a file: the root except for its lists, or one item of them, each looked at
+    /// alone. Pointers are relative to the node, ranges as the nodes give them.
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
-    /// What an item of a top-level list says that matters to others.
+    /// Returns what an item of a top-level list says that matters to others.
     fn facts(&self, _file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<Facts> {
         None
     }
@@ -141,7 +142,7 @@ pub trait Format: Sync {
     /// Reads what a case needs to know of the rest of its file.
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower>;
 
-    /// What of the format's protocol is lost in standard output, as it was written and as it is masked.
+    /// Returns what of the format's protocol is lost in standard output, as it was written and as it is masked.
     fn concealed(&self, _written: &Capture, _masked: &Capture) -> Concealed {
         Concealed::Nothing
     }
@@ -157,7 +158,7 @@ pub trait Lower: Debug + Sync {
     /// Everything of a suite but the cases of its list.
     fn suite(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Suite;
 
-    /// The cases of an item of the list, which is at a place of the document.
+    /// Returns the cases of an item of the list, which is at a place of the document.
     fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case>;
 }
 
@@ -178,7 +179,7 @@ pub trait Gate: Debug + Send + Sync {
     }
 }
 
-/// The facts of items, as their format knows them.
+/// Returns the facts of items, as their format knows them.
 pub(crate) fn known<'f, F: 'static>(items: &[(usize, &'f Facts)]) -> Vec<(usize, &'f F)> {
     items.iter().filter_map(|(start, facts)| Some((*start, facts.downcast_ref::<F>()?))).collect()
 }

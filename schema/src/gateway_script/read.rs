@@ -38,7 +38,7 @@ pub struct RunLines {
     pub when: When,
     /// The agent that works.
     pub agent: String,
-    /// What it does.
+    /// Its effect.
     pub steps: Vec<Line<Step>>,
     /// Whether it ends.
     pub done: bool,

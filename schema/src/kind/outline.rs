@@ -33,7 +33,7 @@ pub(crate) struct Below<'t> {
 }
 
 impl Entry<'_> {
-    /// The value without quotes and without a comment behind it.
+    /// Returns the value without quotes and without a comment after it.
     pub(crate) fn text(&self) -> &str {
         let value = self.value.split(" #").next().unwrap_or_default().trim();
         value.trim_matches(['"', '\''])
@@ -128,7 +128,7 @@ impl<'t> Outline<'t> {
         outline
     }
 
-    /// Reads what is behind the dash of an item.
+    /// Reads what is after the dash of an item.
     fn read_item(&mut self, parent: usize, rest: &'t str) {
         let rest = rest.trim_start();
         let entries = key_of(rest).into_iter().chain(in_braces(rest));
@@ -202,7 +202,7 @@ impl<'t> Outline<'t> {
         true
     }
 
-    /// The entry of the root with this key.
+    /// Returns the entry of the root with this key.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         self.keys.iter().find(|entry| entry.key == key)
     }
@@ -211,12 +211,12 @@ impl<'t> Outline<'t> {
         self.entry(key).is_some()
     }
 
-    /// The entries of the mapping at a key of the root.
+    /// Returns the entries of the mapping at a key of the root.
     pub(crate) fn members(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
         self.of_parent(key, false)
     }
 
-    /// The entries of the items of the list at a key of the root.
+    /// Returns the entries of the items of the list at a key of the root.
     pub(crate) fn of_items(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
         self.of_parent(key, true)
     }
@@ -235,12 +235,12 @@ impl<'t> Below<'t> {
     }
 }
 
-/// The column of what is behind a dash.
+/// Returns the column of what is after a dash.
 fn indent_behind(dash: usize, rest: &str) -> usize {
     dash + 2 + rest.len() - rest.trim_start_matches(' ').len()
 }
 
-/// The entry that a line begins with.
+/// Returns the entry that a line begins with.
 fn key_of(line: &str) -> Option<Entry<'_>> {
     let line = line.trim_start_matches(' ');
     let (key, rest) = match line.chars().next()? {
@@ -256,14 +256,14 @@ fn key_of(line: &str) -> Option<Entry<'_>> {
     Some(Entry { key: key.trim_end(), value: if value.starts_with('#') { "" } else { value } })
 }
 
-/// The entries of the first mapping of a list in brackets, as far as one line shows them.
+/// Returns the entries of the first mapping of a list in brackets, as far as one line shows them.
 fn in_brackets(value: &str) -> impl Iterator<Item = Entry<'_>> {
     let first = value.trim_start().strip_prefix('[').map(str::trim_start).filter(|rest| rest.starts_with('{'));
     let first = first.unwrap_or_default();
     in_braces(first.find('}').map_or(first, |end| &first[..=end]))
 }
 
-/// The entries of a mapping in braces, as far as one line shows them.
+/// Returns the entries of a mapping in braces, as far as one line shows them.
 fn in_braces(value: &str) -> impl Iterator<Item = Entry<'_>> {
     let inner = value.trim_start().strip_prefix('{').unwrap_or_default();
     let inner = inner.trim_end().strip_suffix('}').unwrap_or(inner);

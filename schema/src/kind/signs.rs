@@ -27,7 +27,7 @@ impl Strength {
 
 /// How a kind of file is recognised by its content.
 pub trait Signs: Sync {
-    /// The keys at the root by one of which a file is of this kind, once its format is known.
+    /// Returns the keys at the root by one of which a file is of this kind, once its format is known.
     fn root_keys(&self) -> &'static [&'static str] {
         &[]
     }
@@ -110,12 +110,12 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// How many of the keys of the root agree.
+    /// Returns how many of the keys of the root agree.
     pub(super) fn known(&self) -> usize {
         self.outline.keys.iter().filter(|entry| self.agrees(entry.key)).count()
     }
 
-    /// The first key of the root that is this one, or nearly so, and agrees.
+    /// Returns the first key of the root that is this one, or nearly so, and agrees.
     pub(crate) fn near(&self, key: &str) -> Option<&'a Entry<'a>> {
         let mut meant =
             self.outline.keys.iter().filter(|entry| entry.key == key || nearest(entry.key, [key]).is_some());
@@ -133,7 +133,7 @@ impl<'a> Sight<'a> {
         self.outline.entry(key).is_some_and(is_empty) && self.outline.of_items(key).next().is_none()
     }
 
-    /// How many of these keys are in the mapping at a key of the root.
+    /// Returns how many of these keys are in the mapping at a key of the root.
     pub(crate) fn members(&self, key: &str, known: &[&str]) -> usize {
         known.iter().filter(|known| self.outline.members(key).any(|entry| entry.key == **known)).count()
     }

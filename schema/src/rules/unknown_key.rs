@@ -54,7 +54,7 @@ struct UnknownKey {
     /// Whether it can be turned into a comment, where no other fix is found.
     may_go: bool,
     meant: Meant,
-    /// What the types say of it, in place of that.
+    /// What the types say of it, instead of that.
     other_name: Option<OtherName>,
     /// The provider that a model of KindLM asks for, where it is missing beside the key.
     wanted: Option<String>,
@@ -320,13 +320,13 @@ impl Rule for UnknownKey {
     }
 }
 
-/// What happens because of an unknown key that was to be an assertion.
+/// Returns what happens because of an unknown key that was to be an assertion.
 fn ignored_by(dialect: Dialect) -> String {
     format!("{} ignores unknown keys, so nothing is checked", dialect.program())
 }
 
-/// The edits that give the key at a place another name, and those of its value. What comes from a merge is put right where it is
-/// written: here is only its name.
+/// Returns the edits that give the key at a place another name, and those of its value. What comes from a merge is put
+/// right where it is written: here is only its name.
 fn renamed(site: &Site<'_>, name: &str, value: Vec<Edit>) -> Option<Vec<Edit>> {
     Some([site.spot()?.renamed(name)?, value].concat())
 }
@@ -391,7 +391,7 @@ impl Meant {
 }
 
 impl Move {
-    /// The key of the same mapping under which it belongs.
+    /// Returns the key of the same mapping under which it belongs.
     fn child_here(&self) -> Option<&'static str> {
         let is_below = self.here.contains(&self.to) && self.here.distance(&self.to) == 1;
         self.to.0.last().copied().filter(|_| is_below)
@@ -409,15 +409,15 @@ impl Move {
     }
 }
 
-/// The mapping around the one at `parent` that is at another place in the kind of file. What is said of one item of a list is
-/// not said of all: it does not leave its item.
+/// Returns the mapping around the one at `parent` that is at another place in the kind of file. What is said of one
+/// item of a list is not said of all: it does not leave its item.
 fn outer(parent: &Pointer, to: &Place, here: &Place) -> Option<Pointer> {
     let between = here.0.get(to.0.len()..).filter(|between| to.contains(here) && !between.contains(&"[]"))?;
     between.iter().try_fold(parent.clone(), |at, _| at.parent())
 }
 
 impl Rename {
-    /// What the key is to be called, and what its value must be then.
+    /// Returns what the key is to be called, and what its value must be then.
     fn words(&self, key: &str, words: Words, site: &Site<'_>) -> Words {
         let Rename { name, is_sure, .. } = *self;
         let title = fix::rename_title(name);
@@ -460,8 +460,8 @@ fn counts_by_another_number(key: &str, name: &str) -> bool {
     })
 }
 
-/// The nearest place to this one where a key is known. One that another form of the mapping here has does not belong
-/// elsewhere.
+/// Returns the nearest place to this one where a key is known. One that another form of the mapping here has does not
+/// belong elsewhere.
 pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&'static Place> {
     let others = shape::places_of(file, key).iter().filter(|place| *place != here);
     others.min_by_key(|place| (here.distance(place), place.0.len()))

@@ -19,8 +19,8 @@ pub(crate) struct Suite {
     pub(crate) is_named: bool,
 }
 
-/// The suite that a script belongs to, where all of its tasks can be read. KindLM suites may use a script as well, so none
-/// is known beside one.
+/// Returns the suite that a script belongs to, where all of its tasks can be read. KindLM suites may use a script as
+/// well, so none is known beside one.
 pub(super) fn of(files: &dyn Files) -> Option<Suite> {
     let path = files.main()?.to_owned();
     if ["kindlm.yaml", "kindlm.yml"].into_iter().any(|name| files.kind(name).is_some()) {

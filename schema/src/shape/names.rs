@@ -22,7 +22,7 @@ pub struct OtherName {
 pub struct Advice {
     /// Why there is no such name.
     pub note: Option<&'static str>,
-    /// What to write instead. `None` where only the note belongs to the name, which a field declares.
+    /// The text to write instead. `None` where only the note belongs to the name, which a field declares.
     pub help: Option<&'static str>,
     /// The required field whose absence the name explains.
     pub explains: Option<&'static str>,
@@ -35,8 +35,8 @@ impl Shape {
         self.parts.iter().find(declares).map(|part| names_in(part).collect()).unwrap_or_default()
     }
 
-    /// The field that another name of a key stands for, and whether it does so beyond doubt. `node` is the mapping: what it has
-    /// under its real name is not meant.
+    /// Returns the field that another name of a key stands for, and whether it does so beyond doubt. `node` is the
+    /// mapping: what it has under its real name is not meant.
     pub(crate) fn field_called(&self, other: &str, node: Option<NodeRef<'_>>) -> Option<(Field, bool)> {
         let is_free = |field: &Field| node.is_none_or(|node| node.entry(field.name).is_none());
         self.fields(node).into_iter().filter(is_free).find_map(|field| {
@@ -45,7 +45,7 @@ impl Shape {
         })
     }
 
-    /// The values out of a closed set, each with one of its other names.
+    /// Returns the values out of a closed set, each with one of its other names.
     pub fn values_by_other_names(&self) -> impl Iterator<Item = (&'static str, OtherName)> {
         let choices = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
         choices.filter_map(Value::as_object).flat_map(|choice| {
@@ -54,13 +54,13 @@ impl Shape {
         })
     }
 
-    /// The value that another name stands for, and whether it does so beyond doubt.
+    /// Returns the value that another name stands for, and whether it does so beyond doubt.
     pub(crate) fn value_called(&self, other: &str) -> Option<(&'static str, bool)> {
         let mut names = self.values_by_other_names();
         names.find(|(_, known)| known.name == other).map(|(value, known)| (value, known.is_synonym))
     }
 
-    /// What to do about a name: of a key at a mapping, of a value at a scalar.
+    /// Returns what to do about a name: of a key at a mapping, of a value at a scalar.
     pub fn advice(&self, name: &str) -> Option<Advice> {
         let entries = self.parts.iter().filter_map(|part| part.get("x-advice")?.as_array()).flatten();
         let is_about = |entry: &&'static Value| texts(&entry["names"]).any(|known| known == name);

@@ -29,7 +29,7 @@ pub enum Action {
     Agent(Box<AgentAction>),
     /// Calls a skill or an agent that runs elsewhere.
     Trigger(TriggerAction),
-    /// Nothing that can be made out: the test has a mistake where its action should stand.
+    /// Nothing that can be made out: the test has a mistake where its action should be.
     None,
 }
 
@@ -94,19 +94,19 @@ pub struct AgentAction {
     pub intent: String,
     /// How often the model may answer.
     pub max_turns: u32,
-    /// The task's own environment variables; they win over those of the suite.
+    /// The task's own environment variables; they override those of the suite.
     pub env: BTreeMap<String, String>,
     /// Shell commands that run before the agent, after those of the suite.
     pub setup: Vec<String>,
     /// Shell commands that run when everything has been observed: no part of what is done until then.
     #[serde(skip)]
     pub teardown: Vec<String>,
-    /// The directory whose content the agent finds, in place of the suite's.
+    /// The directory whose content the agent finds, instead of the suite's.
     pub scaffold: Option<String>,
     /// The deadline of the whole task. Not part of what is done: a longer one makes no recording stale.
     #[serde(skip)]
     pub timeout_ms: Option<u64>,
-    /// Commands that are run to judge what the agent did. Which they are is no part of what is done.
+    /// Commands that are run to judge what the agent did. Which they are is not a part of what is done.
     #[serde(skip)]
     pub verify: Vec<String>,
     /// Files of the workspace that its commands and `cli` name, with a digest of their content. Part of the key by its own
@@ -152,18 +152,18 @@ pub struct AgentSurroundings {
 }
 
 impl AgentAction {
-    /// The environment variables, those of the task over those of the suite.
+    /// Returns the environment variables, those of the task over those of the suite.
     pub fn environment(&self) -> BTreeMap<&str, &str> {
         let all = self.surroundings.env.iter().chain(&self.env);
         all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
-    /// The directory whose content the agent finds.
+    /// Returns the directory whose content the agent finds.
     pub fn scaffold(&self) -> Option<&str> {
         self.scaffold.as_deref().or(self.surroundings.scaffold.as_deref())
     }
 
-    /// Who acts: each model in each help mode. What is not empty is taken instead of what the suite says.
+    /// Returns who acts: each model in each help mode. What is not empty is taken instead of what the suite says.
     fn subjects_of<'a>(&'a self, models: &'a [String], help_modes: &'a [HelpMode]) -> Vec<Subject> {
         let default = [HelpMode::default()];
         let models = if models.is_empty() { &self.surroundings.models } else { models };
@@ -236,7 +236,7 @@ impl From<&Action> for ActionKind {
 }
 
 impl Action {
-    /// The kind of action.
+    /// Returns the kind of action.
     pub fn kind(&self) -> ActionKind {
         match self {
             Action::Command(_) => ActionKind::Command,
@@ -247,7 +247,7 @@ impl Action {
         }
     }
 
-    /// The node where the author wrote what to do.
+    /// Returns the node where the author wrote what to do.
     pub fn at(&self) -> Option<&Pointer> {
         match self {
             Action::Command(command) => Some(&command.at),
@@ -274,13 +274,13 @@ impl Action {
         }
     }
 
-    /// Who acts: one subject for each attempt of a repetition.
+    /// Returns who acts: one subject for each attempt of a repetition.
     pub fn subjects(&self) -> Vec<Subject> {
         self.subjects_of(&[], &[])
     }
 
-    /// The same, where the command line or the editor names the models or the help modes: what is not empty takes the place
-    /// of what the suite says.
+    /// Returns the same, where the command line or the editor names the models or the help modes: what is not empty
+    /// replaces what the suite says.
     pub fn subjects_of(&self, models: &[String], help_modes: &[HelpMode]) -> Vec<Subject> {
         match self {
             Action::Command(_) => vec![Subject::Command],
@@ -294,10 +294,10 @@ impl Action {
         }
     }
 
-    /// The key of an attempt: the digest of who acts and of everything that is done, with these files. The same for the
-    /// same act, wherever it is written and whatever is claimed about it.
+    /// Returns the key of an attempt: the digest of who acts and of everything that is done, with these files. The same
+    /// for the same act, wherever it is written and whatever is claimed about it.
     ///
-    /// What is hashed is the action as serde writes it, so each new field is part of the key unless it is left out on
+    /// What is hashed is the action as serde writes it, so each new field is part of the key unless it is omitted on
     /// purpose.
     pub fn key(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> String {
         let act = self.act(dialect, subject, inputs);
@@ -315,7 +315,7 @@ impl Action {
         Act { dialect, subject, action: self, inputs }
     }
 
-    /// The parts that the key is made of.
+    /// Returns the parts that the key is made of.
     pub fn parts(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> Parts {
         parts::parts(&self.act(dialect, subject, inputs))
     }

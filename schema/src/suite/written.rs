@@ -16,11 +16,11 @@ pub struct WrittenCase<'d> {
     pub name: Cow<'d, str>,
     /// The node of the case; where the file is one case, the root.
     pub node: NodeRef<'d>,
-    /// Where the node is.
+    /// Location of the node.
     pub at: Pointer,
     /// Whether the author switched it off.
     pub skip: bool,
-    /// What it does.
+    /// Its effect.
     pub does: ActionKind,
 }
 

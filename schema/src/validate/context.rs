@@ -15,7 +15,7 @@ use crate::{
 pub(super) struct Violation {
     /// The node; for a key that is missing, where it would be.
     pub(super) at: Pointer,
-    /// What is wrong.
+    /// The problem.
     pub(super) wrong: Wrong,
 }
 
@@ -58,7 +58,7 @@ impl Violation {
 pub struct Context<'d> {
     pub(crate) node: NodeRef<'d>,
     pub(crate) file: SpecFile,
-    /// Where the node stands in the file, list items counted as the first.
+    /// Where the node is in the file, list items counted as the first.
     pub(crate) base: Pointer,
     /// What the schema says of the node.
     pub(crate) shape: Shape,
@@ -79,7 +79,7 @@ pub(crate) struct Mapping<'d> {
     pub(crate) fields: Vec<&'static str>,
     /// Those of them that are not there yet.
     pub(crate) free: Vec<&'static str>,
-    /// Those that must be there, alone or in place of another one, and are not.
+    /// Those that must be there, alone or instead of another one, and are not.
     pub(crate) missing: Vec<&'static str>,
     /// The key that decides its form, and which form it has.
     pub(crate) variant: Option<(&'static str, &'static str)>,
@@ -127,7 +127,8 @@ impl<'d> Context<'d> {
         known
     }
 
-    /// What a rule makes of a violation. `is_required` is whether a key that is unknown stands for one that must be there.
+    /// Returns what a rule makes of a violation. `is_required` is whether a key that is unknown stands for one that
+    /// must be there.
     pub(super) fn finding(&self, violation: Violation, is_required: bool) -> Finding {
         let Violation { at, wrong } = violation;
         let finding = match wrong {
@@ -152,7 +153,7 @@ impl<'d> Context<'d> {
         if self.file == SpecFile::SETTINGS { invalid_setting::in_settings(finding) } else { finding }
     }
 
-    /// The key to which a place belongs, if it is not an item of a list.
+    /// Returns the key to which a place belongs, if it is not an item of a list.
     pub(crate) fn key_at(&self, at: &Pointer) -> Option<String> {
         at.last_step()?.key().map(str::to_owned)
     }
@@ -161,7 +162,7 @@ impl<'d> Context<'d> {
         self.shape.below(at, Some(self.node))
     }
 
-    /// The shape of a member whose siblings may be as wrong as it is.
+    /// Returns the shape of a member whose siblings may be as wrong as it is.
     pub(crate) fn member(&self, at: &Pointer) -> Option<Shape> {
         match at.parent().zip(at.last_step()) {
             Some((parent, last)) => {
@@ -172,12 +173,12 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// The place of a mapping in the kind of file.
+    /// Returns the place of a mapping in the kind of file.
     fn place_in_file(&self, at: &Pointer) -> Option<Place> {
         shape::place_of(self.file, &self.base.join(at))
     }
 
-    /// The tag of a mapping that has several forms, and the form that it has.
+    /// Returns the tag of a mapping that has several forms, and the form that it has.
     pub(crate) fn variant(&self, at: &Pointer) -> Option<Variant> {
         let node = self.node.find(at)?;
         let matches = |variant: &Variant| {
@@ -186,7 +187,7 @@ impl<'d> Context<'d> {
         self.shape(at)?.variants().into_iter().find(matches)
     }
 
-    /// The tags of the forms of a mapping, with the keys of each.
+    /// Returns the tags of the forms of a mapping, with the keys of each.
     fn tags(&self, at: &Pointer) -> Vec<(&'static str, Vec<&'static str>)> {
         let variants = self.shape(at).map(|shape| shape.variants()).unwrap_or_default();
         let keys = |variant: &Variant| variant.shape.fields(None).iter().map(|field| field.name).collect();

@@ -1,4 +1,4 @@
-//! Mappings of several forms: told apart by a tag, by their only key, or by their type.
+//! Mappings of several forms: distinguished by a tag, by their only key, or by their type.
 
 use std::sync::LazyLock;
 

@@ -22,8 +22,8 @@ const EXPECT: &str = "expect";
 const NEARBY: usize = 2;
 
 impl Context<'_> {
-    /// A key that is missing and is misspelt beside is one problem, not two: it is reported at the key that
-    /// is there, as an error. Returns those keys.
+    /// Returns a key that is missing and is misspelt beside is one problem, not two: it is reported at the key that is
+    /// there, as an error. Returns those keys.
     pub(super) fn drop_what_is_only_misspelt(&self, violations: &mut Vec<Violation>) -> HashSet<Pointer> {
         let mut misspelt = HashSet::new();
         let mut meant: HashSet<(Pointer, &'static str)> = HashSet::new();
@@ -94,7 +94,7 @@ impl Context<'_> {
         others.all(|field| field.shape.word() == member.word()) && could_hold(&member, value)
     }
 
-    /// The place one level up or down to which a key belongs that is here.
+    /// Returns the place one level up or down to which a key belongs that is here.
     fn neighbour(&self, mapping: &Mapping<'_>, parent: &Pointer, key: &str) -> Option<Pointer> {
         let here = mapping.here.as_ref()?;
         let place = unknown_key::nearest_place(self.file, here, key).filter(|place| here.distance(place) == 1)?;
@@ -105,7 +105,7 @@ impl Context<'_> {
     }
 }
 
-/// The mappings in which exactly one key is unknown and exactly one is missing, with the latter.
+/// Returns the mappings in which exactly one key is unknown and exactly one is missing, with the latter.
 fn only_pairs(violations: &[Violation]) -> HashMap<Pointer, String> {
     let mut seen: HashMap<Pointer, (usize, usize, Option<&String>)> = HashMap::new();
     for violation in violations {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::dialect::ScalarRules;
 
-/// What one validator over the whole finds.
+/// Returns what one validator over the whole finds.
 fn of_whole(document: &Document) -> BTreeSet<String> {
     let mut schema = SpecFile::KINDLM.schema().clone();
     for keyword in ["$id", "if", "then"] {
@@ -23,7 +23,7 @@ fn of_whole(document: &Document) -> BTreeSet<String> {
     names(&Pointer::root(), &findings)
 }
 
-/// What the validators of the parts find.
+/// Returns what the validators of the parts find.
 fn of_parts(document: &Document) -> BTreeSet<String> {
     let file = SpecFile::KINDLM;
     let mut parts = vec![(Pointer::root(), document.root().unwrap(), Definition::Root(file))];

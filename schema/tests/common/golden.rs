@@ -21,7 +21,7 @@ pub(crate) struct Golden {
 }
 
 impl Golden {
-    /// The golden files of all formats, in the order of their paths.
+    /// Returns the golden files of all formats, in the order of their paths.
     pub(crate) fn all() -> Vec<Golden> {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let mut all = golden_in(&tests.join("problems"), kindlm);
@@ -42,7 +42,7 @@ impl Golden {
         Document::read(&self.text, self.file.scalar_rules())
     }
 
-    /// What is wrong with a version of the text.
+    /// Returns what is wrong with a version of the text.
     pub(crate) fn problems(&self, document: &Document) -> Vec<Problem> {
         Analyzer::new(self.file).problems(document, &self.files, &Settings::default())
     }
@@ -64,7 +64,7 @@ fn kindlm(path: &Path) -> (SpecFile, MemoryFiles) {
     (file, kindlm_files())
 }
 
-/// The files beside a KindLM suite.
+/// Returns the files beside a KindLM suite.
 pub(crate) fn kindlm_files() -> MemoryFiles {
     MemoryFiles::new(
         "/suite",
@@ -112,7 +112,7 @@ fn gateway(_: &Path) -> (SpecFile, MemoryFiles) {
     (SpecFile::GATEWAY, MemoryFiles::new("/work", [("clawspec.yaml", "")]).at("demo.gateway.yaml"))
 }
 
-/// The suite beside a script.
+/// Returns the suite beside a script.
 pub(crate) fn script_files() -> MemoryFiles {
     let suite = "cli: mycli\nproviders: [scripted/careful]\ntasks:\n  - id: create-user\n    intent: a\n    assert: [{exit_code: 0}]\n  - file://tasks/*.yaml\n";
     let tasks = "- id: list-users\n  intent: b\n  assert: [{exit_code: 0}]\n";
@@ -120,7 +120,7 @@ pub(crate) fn script_files() -> MemoryFiles {
     files.at("careful.script.yaml").named_by("cli-bench.yaml")
 }
 
-/// The kind of a text of ClawSpec, and the place where it is.
+/// Returns the kind of a text of ClawSpec, and the place where it is.
 pub(crate) fn clawspec_kind(text: &str) -> (SpecFile, &'static str) {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     match ["handoff:", "pipeline:", "waves:", "baselines:", "target:"].into_iter().find(|key| has(key)) {
@@ -138,7 +138,7 @@ fn clawspec(path: &Path) -> (SpecFile, MemoryFiles) {
     (file, clawspec_files().at(place))
 }
 
-/// The workspace around a text of ClawSpec.
+/// Returns the workspace around a text of ClawSpec.
 pub(crate) fn clawspec_files() -> MemoryFiles {
     let scenarios = "version: '1.0'\nscenarios:\n  - name: demo-smoke\n    tags: [negative]\n";
     MemoryFiles::new(

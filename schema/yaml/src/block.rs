@@ -21,8 +21,7 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// A piece of the text, parsed. It knows nothing of what stands around it: every range counts from its
-/// first byte.
+/// A piece of the text, parsed. It knows nothing of what is around it: every range counts from its first byte.
 #[derive(Debug)]
 pub struct Block {
     id: u64,
@@ -31,7 +30,7 @@ pub struct Block {
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
-    /// Where among the anchors each name stands, once a block that has many is asked.
+    /// Where among the anchors each name is, once a block that has many is asked.
     anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
@@ -50,7 +49,7 @@ pub struct Block {
 pub(super) struct Signs {
     pub nul: bool,
     pub tab: bool,
-    /// A number sign with a digit behind it.
+    /// A number sign with a digit after it.
     pub number: bool,
 }
 
@@ -61,13 +60,13 @@ impl Signs {
     }
 }
 
-/// Where a number sign with a digit behind it is.
+/// Returns where a number sign with a digit after it is.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b'#', bytes).filter(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
 }
 
-/// Where a block stands in the document.
+/// Where a block is in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// The text was not cut.
@@ -85,7 +84,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// What its root can be.
+    /// Returns what its root can be.
     fn root(self) -> Root {
         match self {
             BlockKind::Whole | BlockKind::Stray => Root::Any,
@@ -105,7 +104,7 @@ pub(super) struct Name {
     pub end: usize,
 }
 
-/// A key that stands twice in one mapping.
+/// A key that occurs twice in one mapping.
 #[derive(Debug)]
 pub(super) struct Duplicate {
     /// The mapping, relative to the block's root.
@@ -180,13 +179,13 @@ impl Block {
         self.by_edits
     }
 
-    /// The same without that light. The edits are still known when the next ones come.
+    /// Returns the same without that light. The edits are still known when the next ones come.
     pub(super) fn reread(&self, text: &str, rules: ScalarRules) -> Block {
         let block = Block::parse(text, self.kind, rules, None);
         Block { suspect: self.suspect.clone(), ..block }
     }
 
-    /// A piece that is YAML may still not be what can stand at its place.
+    /// A piece that is YAML may still not be what can be at its place.
     fn expect_shape(&mut self, text: &str, rules: ScalarRules) {
         if self.kind == BlockKind::Stray && text.starts_with("---") {
             self.faults.push(second_document(text, 0));
@@ -288,12 +287,12 @@ impl Block {
         }
     }
 
-    /// Its number, different for every block there ever is in this process.
+    /// Returns its number, different for every block there ever is in this process.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// How many items it holds, when it holds items.
+    /// Returns how many items it holds, when it holds items.
     pub fn item_count(&self) -> usize {
         match (self.kind, self.root.as_ref().map(|root| &root.kind)) {
             (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(items))) => items.len(),
@@ -301,7 +300,7 @@ impl Block {
         }
     }
 
-    /// The key of one of its entries, as written.
+    /// Returns the key of one of its entries, as written.
     pub(super) fn key_of(&self, entry: usize) -> String {
         match self.root.as_ref().map(|root| &root.kind) {
             Some(NodeKind::Mapping(entries)) => {
@@ -311,7 +310,7 @@ impl Block {
         }
     }
 
-    /// The first anchor with this name.
+    /// Returns the first anchor with this name.
     pub(super) fn first_anchor(&self, name: &str) -> Option<&Name> {
         match self.anchors_in_table(name) {
             Some(places) => places.first().map(|&place| &self.anchors[place]),
@@ -319,7 +318,7 @@ impl Block {
         }
     }
 
-    /// The last anchor with this name whose node begins before a place.
+    /// Returns the last anchor with this name whose node begins before a place.
     pub(super) fn last_anchor(&self, name: &str, before: usize) -> Option<&Name> {
         match self.anchors_in_table(name) {
             Some(places) => {
@@ -345,12 +344,12 @@ impl Block {
         })
     }
 
-    /// Its extent in bytes.
+    /// Returns its extent in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Where it stands in the document.
+    /// Returns where it is in the document.
     pub fn kind(&self) -> BlockKind {
         self.kind
     }
@@ -370,8 +369,8 @@ impl Block {
         !self.anchors.is_empty()
     }
 
-    /// What was found out about this block under the circumstances `key`, or is found out now. The
-    /// block itself never changes, so it is the place to keep it: one answer of each type.
+    /// Returns what was found out about this block under the circumstances `key`, or is found out now. The block itself
+    /// never changes, so it is the place to keep it: one answer of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
         let known = |memos: &[Memo]| {
             let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
@@ -394,25 +393,25 @@ pub fn is_foreign_blank(letter: char) -> bool {
     matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// The mistake of a text in which a second document begins.
+/// Returns the mistake of a text in which a second document begins.
 pub(super) fn second_document(text: &str, second: usize) -> Fault {
     let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
     Fault::new(second..end, FaultKind::SecondDocument)
 }
 
-/// What a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
+/// Returns what a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
 fn survived<T>(read: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(read)).ok()
 }
 
-/// The mistake of a block that could not be read because of one of ours.
+/// Returns the mistake of a block that could not be read because of one of ours.
 fn unreadable(text: &str) -> Fault {
     let start = text.len() - text.trim_start().len();
     let end = text[start..].find(['\n', '\r']).map_or(text.len(), |end| start + end);
     Fault::new(start..end, FaultKind::Defect)
 }
 
-/// Blocks are told apart by number: an address may be used again.
+/// Blocks are distinguished by number: an address may be used again.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// The circumstances, and what was found out.
@@ -470,7 +469,7 @@ impl Survey<'_> {
     }
 }
 
-/// A key that is a scalar, as written.
+/// Returns a key that is a scalar, as written.
 fn key_text(key: &Node) -> Option<&str> {
     match &key.kind {
         NodeKind::Scalar { value, .. } => Some(value),

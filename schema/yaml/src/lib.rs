@@ -111,7 +111,7 @@ impl Document {
         document
     }
 
-    /// A text that is not read yet; [`Document::refresh`] reads it.
+    /// Returns a text that is not read yet; [`Document::refresh`] reads it.
     pub fn unread(text: &str, rules: ScalarRules) -> Document {
         Document::unread_rope(Rope::from_str(text), rules)
     }
@@ -135,7 +135,7 @@ impl Document {
         Document::read_rope(Rope::from_str(text), rules)
     }
 
-    /// The same for a text that is a rope already.
+    /// Returns the same for a text that is a rope already.
     pub fn read_rope(text: Rope, rules: ScalarRules) -> Document {
         let mut document = Document::unread_rope(text, rules);
         document.refresh();
@@ -274,34 +274,34 @@ impl Document {
         Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
     }
 
-    /// Takes all blocks anew.
+    /// Takes all blocks again.
     fn adopt(&mut self, blocks: Vec<Slot>) {
         self.blocks = Slots::default();
         self.starts = Arc::default();
         self.replace(0, 0, blocks);
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &Rope {
         &self.text
     }
 
-    /// The rules by which plain scalars are read.
+    /// Returns the rules by which plain scalars are read.
     pub fn rules(&self) -> ScalarRules {
         self.rules
     }
 
-    /// The blocks with where each begins. A block whose text did not change is the same `Arc` as before.
+    /// Returns the blocks with where each begins. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
         self.starts.iter().copied().zip(self.blocks.starting_at(0).map(|slot| &slot.block))
     }
 
-    /// The block that a node stands in and where it begins; nothing for what is spread over blocks.
+    /// Returns the block that a node is in and where it begins; `None` for what is spread over blocks.
     pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         node.block().map(|block| (self.starts[block], &self.blocks[block].block))
     }
 
-    /// The bytes of the block that holds a place.
+    /// Returns the bytes of the block that holds a place.
     pub fn block_around(&self, at: usize) -> Range<usize> {
         let number = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
         let length = self.blocks.get(number).map_or(0, |slot| slot.length);
@@ -309,7 +309,7 @@ impl Document {
         start..start + length
     }
 
-    /// The block of an item that is alone in it, and where it begins.
+    /// Returns the block of an item that is alone in it, and where it begins.
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         let number = item.block()?;
         let slot = &self.blocks[number];
@@ -317,7 +317,7 @@ impl Document {
         is_alone.then(|| (self.starts[number], &slot.block))
     }
 
-    /// Where an item ends, the lines behind it that belong to nothing included.
+    /// Where an item ends, the lines after it that belong to nothing included.
     pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
         let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {
             return item.range().end;
@@ -327,7 +327,7 @@ impl Document {
         self.starts[last] + self.blocks[last].length
     }
 
-    /// A number that changes when a block changes, or a block that one of its aliases leads to.
+    /// Returns a number that changes when a block changes, or a block that one of its aliases leads to.
     pub fn fingerprint_of(&self, block: &Block) -> u64 {
         let mut hasher = FxHasher::default();
         block.id().hash(&mut hasher);
@@ -386,7 +386,7 @@ impl Document {
         faults
     }
 
-    /// A NUL is no part of any text, in YAML or elsewhere.
+    /// A NUL is not a part of any text, in YAML or elsewhere.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
         let Some(number) = self.blocks.iter().position(|slot| slot.signs.nul) else { return };
         let start = self.starts[number];
@@ -398,7 +398,7 @@ impl Document {
         faults.push(Fault::new(at..at + 1, FaultKind::Nul));
     }
 
-    /// The names that damaged blocks may define where they cannot be read.
+    /// Returns the names that damaged blocks may define where they cannot be read.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
         for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact) {
@@ -411,7 +411,7 @@ impl Document {
         names
     }
 
-    /// Whether an anchor stands before an alias.
+    /// Whether an anchor is before an alias.
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
         self.index.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
@@ -449,7 +449,7 @@ impl Document {
         found
     }
 
-    /// The root's entries that stand twice, in different blocks.
+    /// The root's entries that occur twice, in different blocks.
     fn duplicate_entries(&self, faults: &mut Vec<Fault>) {
         let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
         let mut seen: FxHashMap<String, (Range<usize>, usize)> = FxHashMap::default();
@@ -466,7 +466,7 @@ impl Document {
         }
     }
 
-    /// The pointer of a node of a block, of which the pointer in the block is known.
+    /// Returns the pointer of a node of a block, of which the pointer in the block is known.
     fn base_of(&self, block: usize, relative: &Pointer) -> Pointer {
         if !matches!(self.blocks[block].kind, BlockKind::Item | BlockKind::MisplacedItem) {
             return relative.clone();
@@ -483,15 +483,15 @@ impl Document {
         steps.fold(base.index(index), |pointer, step| pointer.step(&step))
     }
 
-    /// What [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
+    /// Returns what [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
     /// that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
         let damaged = self.blocks.iter().filter(|slot| !slot.is_intact);
         (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id).collect())
     }
 
-    /// What somebody keeps with the document. It is the same in all versions of the document and in its copies, so it must be
-    /// of use whichever of them it is about.
+    /// Returns what somebody keeps with the document. It is the same in all versions of the document and in its copies,
+    /// so it must be of use whichever of them it is about.
     pub fn notes<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut notes = self.notes.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = notes.iter().find_map(|note| Arc::clone(note).downcast::<T>().ok()) {
@@ -507,7 +507,7 @@ impl Document {
         self.blocks.iter().any(|slot| slot.signs.tab)
     }
 
-    /// Where a number sign with a digit behind it is.
+    /// Returns where a number sign with a digit after it is.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         let with_numbers = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.signs.number);
         with_numbers.flat_map(|(start, slot)| {

@@ -62,7 +62,7 @@ pub(super) struct IndexEntry {
 impl Outline {
     pub(super) fn of(blocks: &Slots) -> Outline {
         let mut index = Outline { items: is_list(blocks).then(Vec::new), ..Outline::default() };
-        // The list that items belong to, also when something broken stands between them.
+        // The list that items belong to, also when something broken is between them.
         let mut list = None;
         for (number, block) in blocks.iter().enumerate() {
             match block.kind {
@@ -102,7 +102,7 @@ pub(super) fn is_list(blocks: &Slots) -> bool {
     matches!(kinds.as_slice(), [BlockKind::Item, ..] | [BlockKind::Entry, BlockKind::Item])
 }
 
-/// Where names are defined.
+/// Returns where names are defined.
 pub(super) fn anchors(blocks: &Slots) -> FxHashMap<Box<str>, Vec<usize>> {
     let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
     for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {

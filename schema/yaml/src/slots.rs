@@ -67,13 +67,13 @@ impl Deref for Slot {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     pieces: Arc<Vec<Arc<Vec<Slot>>>>,
-    /// How many blocks are before each piece.
+    /// Number of blocks that are before each piece.
     before: Arc<Vec<usize>>,
     length: usize,
 }
 
 impl Slots {
-    /// How many there are.
+    /// Returns how many there are.
     pub(super) fn len(&self) -> usize {
         self.length
     }
@@ -83,18 +83,18 @@ impl Slots {
         self.length == 0
     }
 
-    /// The block with a number.
+    /// Returns the block with a number.
     pub(super) fn get(&self, number: usize) -> Option<&Slot> {
         let piece = self.before.partition_point(|before| *before <= number).checked_sub(1)?;
         self.pieces[piece].get(number - self.before[piece])
     }
 
-    /// The block, where there is only one.
+    /// Returns the block, where there is only one.
     pub(super) fn only(&self) -> Option<&Slot> {
         self.get(0).filter(|_| self.length == 1)
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.pieces.iter().flat_map(|piece| piece.iter())
     }
@@ -104,14 +104,14 @@ impl Slots {
         (first..self.length).map(|number| &self[number])
     }
 
-    /// Puts blocks in place of others.
+    /// Puts blocks instead of others.
     pub(super) fn replace(&mut self, old: Range<usize>, new: Vec<Slot>) {
         self.length = self.length + new.len() - old.len();
         let piece_of = |number: usize| self.before.partition_point(|before| *before <= number).saturating_sub(1);
         let first = piece_of(old.start);
         let last = piece_of(old.end.max(old.start + 1) - 1).max(first);
         let start = self.before.get(first).copied().unwrap_or_default();
-        // One piece takes the blocks, or new ones take the place of those that lose some.
+        // One piece takes the blocks, or new ones replace those that lose some.
         let mut slots: Vec<Slot> = Vec::new();
         for piece in self.pieces.get(first..=last).unwrap_or_default() {
             slots.extend(piece.iter().cloned());
@@ -151,7 +151,7 @@ mod tests {
         Slot::new(Arc::new(Block::parse(&format!("- {number}\n"), BlockKind::Item, ScalarRules::Yaml12, None)))
     }
 
-    /// Blocks are told apart by their numbers.
+    /// Blocks are distinguished by their numbers.
     fn ids<'s>(slots: impl Iterator<Item = &'s Slot>) -> Vec<u64> {
         slots.map(|slot| slot.id).collect()
     }

@@ -21,9 +21,9 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// This edit, then another one in the coordinates of the text after it.
+    /// Returns this edit, then another one in the coordinates of the text after it.
     pub(super) fn followed_by(self, range: Range<usize>, new: Range<usize>) -> Pending {
-        // The other edit's range in the old text, as far as it lies outside of what is pending.
+        // The other edit's range in the old text, as far as it is outside of what is pending.
         let grown = self.new.len();
         let shrunk = self.old.len();
         let to_old = |at: usize| if at >= self.new.end { at - grown + shrunk } else { at };
@@ -38,7 +38,7 @@ impl Pending {
 }
 
 impl Document {
-    /// Reads one item anew when all that changed stands inside it, so that no cut can have moved. Says whether it did.
+    /// Reads one item again when all that changed is inside it, so that no cut can have moved. Says whether it did.
     pub(super) fn refresh_item(&mut self, pending: &Pending) -> bool {
         let Some(number) = self.item_around(pending) else { return false };
         let start = self.starts[number];
@@ -50,8 +50,8 @@ impl Document {
         true
     }
 
-    /// The block of the item inside which an edit stands: behind the item's dash, with no end of a line taken from its
-    /// last one, and with every line deeper than the dash. Such lines belong to the item, whatever they hold.
+    /// Returns the block of the item inside which an edit is: after the item's dash, with no end of a line taken from
+    /// its last one, and with every line deeper than the dash. Such lines belong to the item, whatever they hold.
     fn item_around(&self, pending: &Pending) -> Option<usize> {
         /// More is not typed.
         const LONG: usize = 4096;
@@ -96,7 +96,7 @@ impl Document {
         self.replace(head, tail, new);
     }
 
-    /// How many blocks before the edit stay.
+    /// Returns how many blocks before the edit stay.
     fn untouched_head(&self, spans: &[Span], pending: &Pending) -> usize {
         let same = |((block, start), span): &((&Slot, &usize), &Span)| {
             let start = **start;
@@ -107,7 +107,7 @@ impl Document {
         self.blocks.iter().zip(self.starts.iter()).zip(spans).take_while(same).count()
     }
 
-    /// How many blocks behind the edit stay.
+    /// Returns how many blocks after the edit stay.
     fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
         let old = self.blocks.starting_at(head).zip(&self.starts[head..]).rev();
         let same = |((block, old_start), span): &((&Slot, &usize), &Span)| {
@@ -127,7 +127,7 @@ impl Document {
         let blocks = &mut self.blocks;
         let old = head..blocks.len() - tail;
         let gone: Vec<&Slot> = old.clone().map(|number| &blocks[number]).collect();
-        // An item in place of another one changes nothing but itself.
+        // An item instead of another one changes nothing but itself.
         let alike = match (gone.as_slice(), new.as_slice()) {
             ([old], [new]) => (old.kind, old.children) == (new.kind, new.children) && new.kind == BlockKind::Item,
             _ => false,
@@ -154,7 +154,7 @@ impl Document {
         self.index = Arc::new(Index { outline, anchors, keys: Mutex::default(), has_item: Mutex::default() });
     }
 
-    /// The bytes of a new block that were edited since it could last be read.
+    /// Returns the bytes of a new block that were edited since it could last be read.
     fn suspect(&self, span: &Span, pending: &Pending) -> Option<Range<usize>> {
         if self.blocks.is_empty() {
             return None;

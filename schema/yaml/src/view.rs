@@ -1,4 +1,4 @@
-//! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows where it stands in the text.
+//! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows where it is in the text.
 
 use std::{
     ops::Range,
@@ -42,7 +42,7 @@ pub struct ItemBlock<'d> {
     pub block: &'d Arc<Block>,
     /// Its number.
     pub id: u64,
-    /// Where it begins.
+    /// Its start.
     pub start: usize,
     /// Whether it holds no other item.
     pub is_alone: bool,
@@ -80,7 +80,7 @@ pub enum Shape {
 }
 
 impl Document {
-    /// The root node; nothing in a document without content.
+    /// Returns the root node; nothing in a document without content.
     pub fn root(&self) -> Option<NodeRef<'_>> {
         let place = if self.is_whole() {
             Place::Node { block: 0, node: self.blocks[0].root.as_ref()? }
@@ -94,12 +94,12 @@ impl Document {
         Some(NodeRef { document: self, place, through: None })
     }
 
-    /// The node that a pointer names, aliases followed.
+    /// Returns the node that a pointer names, aliases followed.
     pub fn find(&self, pointer: &Pointer) -> Option<NodeRef<'_>> {
         self.root()?.find(pointer)
     }
 
-    /// The bytes of the node that a pointer names, or of its nearest ancestor that exists.
+    /// Returns the bytes of the node that a pointer names, or of its nearest ancestor that exists.
     pub fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let Some(mut node) = self.root() else { return 0..0 };
         for step in pointer.steps() {
@@ -111,7 +111,7 @@ impl Document {
         node.range()
     }
 
-    /// The bytes of the key under which a pointer's node stands; of the node itself where it has no key.
+    /// Returns the bytes of the key under which a pointer's node is; of the node itself where it has no key.
     pub fn key_range_of(&self, pointer: &Pointer) -> Range<usize> {
         let Some(parent) = pointer.parent() else { return self.range_of(pointer) };
         let last = pointer.last().unwrap_or_default();
@@ -120,7 +120,7 @@ impl Document {
             .map_or_else(|| self.range_of(pointer), |entry| entry.key.range())
     }
 
-    /// The innermost node around an offset, as a pointer. Keys count as their value.
+    /// Returns the innermost node around an offset, as a pointer. Keys count as their value.
     pub fn pointer_at(&self, offset: usize) -> Pointer {
         let mut pointer = Pointer::root();
         let Some(mut node) = self.root() else { return pointer };
@@ -145,8 +145,8 @@ impl Document {
     }
 }
 
-/// The number of the first child that ends at an offset or behind it. `end_of`: where a child ends, if there is such a
-/// child; children are in the order of the text.
+/// Returns the number of the first child that ends at an offset or after it. `end_of`: where a child ends, if there is
+/// such a child; children are in the order of the text.
 fn first_reaching(offset: usize, end_of: impl Fn(usize) -> Option<usize>) -> usize {
     let reaches = |number: usize| end_of(number).is_none_or(|end| end >= offset);
     let (mut low, mut high) = (0, 1);
@@ -178,7 +178,7 @@ impl<'d> NodeRef<'d> {
         self.document
     }
 
-    /// Its bytes. A node reached through an alias has the alias's bytes: problems are reported at the use.
+    /// Returns its bytes. A node reached through an alias has the alias's bytes: problems are reported at the use.
     pub fn range(self) -> Range<usize> {
         if let Some((start, end)) = self.through {
             return start..end;
@@ -186,7 +186,7 @@ impl<'d> NodeRef<'d> {
         self.own_range()
     }
 
-    /// The bytes where it was written, also when it was reached through an alias.
+    /// Returns the bytes where it was written, also when it was reached through an alias.
     pub fn own_range(self) -> Range<usize> {
         match self.place {
             Place::Node { block, node } => {
@@ -213,7 +213,7 @@ impl<'d> NodeRef<'d> {
         self.through.is_some()
     }
 
-    /// The node itself, or the one that the alias stands for. A dangling alias stays what it is.
+    /// Returns the node itself, or the one that the alias stands for. A dangling alias stays what it is.
     #[inline]
     pub fn resolved(self) -> NodeRef<'d> {
         match self.place {
@@ -240,7 +240,7 @@ impl<'d> NodeRef<'d> {
         node
     }
 
-    /// The name in `*name`, when it is an alias.
+    /// Returns the name in `*name`, when it is an alias.
     pub fn alias(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node: Node { kind: NodeKind::Alias(name), .. }, .. } => Some(name),
@@ -248,7 +248,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// The name in `&name`, when it has one.
+    /// Returns the name in `&name`, when it has one.
     pub fn anchor(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.anchor.as_deref(),
@@ -256,7 +256,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// The resolved tag, when one is written: `tag:yaml.org,2002:str`, `!custom`.
+    /// Returns the resolved tag, when one is written: `tag:yaml.org,2002:str`, `!custom`.
     pub fn tag(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.tag.as_deref(),
@@ -264,7 +264,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// What it is, aliases followed.
+    /// Returns what it is, aliases followed.
     pub fn shape(self) -> Shape {
         match self.resolved().place {
             Place::Root => Shape::Mapping,
@@ -278,7 +278,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// A scalar's text, whatever it means.
+    /// Returns a scalar's text, whatever it means.
     pub fn text(self) -> Option<&'d str> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { value, .. }, .. }, .. } => Some(value),
@@ -286,7 +286,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// How a scalar was written.
+    /// Returns how a scalar was written.
     pub fn style(self) -> Option<Style> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { style, .. }, .. }, .. } => Some(*style),
@@ -294,7 +294,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// What a scalar means.
+    /// Returns what a scalar means.
     pub fn scalar(self) -> Option<Scalar> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { value, style }, tag, .. }, .. } => {
@@ -304,7 +304,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// A scalar's text, when text is what it means.
+    /// Returns a scalar's text, when text is what it means.
     pub fn as_str(self) -> Option<&'d str> {
         self.text().filter(|_| matches!(self.scalar(), Some(Scalar::Text | Scalar::Timestamp)))
     }
@@ -314,7 +314,7 @@ impl<'d> NodeRef<'d> {
         self.scalar() == Some(Scalar::Null)
     }
 
-    /// The entries of a mapping, repeated keys included; none of anything else.
+    /// Returns the entries of a mapping, repeated keys included; none of anything else.
     pub fn entries(self) -> impl Iterator<Item = EntryRef<'d>> {
         let node = self.resolved();
         let (root, own) = match node.place {
@@ -332,7 +332,7 @@ impl<'d> NodeRef<'d> {
         spread.chain(held)
     }
 
-    /// The items of a list; none of anything else.
+    /// Returns the items of a list; none of anything else.
     pub fn items(self) -> impl Iterator<Item = NodeRef<'d>> {
         let node = self.resolved();
         let (spread, own): (&'d [(usize, usize)], _) = match node.place {
@@ -347,8 +347,8 @@ impl<'d> NodeRef<'d> {
         spread.iter().map(move |&place| node.item(place)).chain(items.iter().map(move |item| node.at(block, item)))
     }
 
-    /// The blocks of the items of a list, in their order, where each item is in a block of its own or shares one with other items.
-    /// `None` where all of the list is in one block.
+    /// Returns the blocks of the items of a list, in their order, where each item is in a block of its own or shares
+    /// one with other items. `None` where all of the list is in one block.
     pub fn item_blocks(self) -> Option<impl Iterator<Item = ItemBlock<'d>>> {
         let items = match self.place {
             Place::RootList => self.root_items(),
@@ -387,7 +387,7 @@ impl<'d> NodeRef<'d> {
         found
     }
 
-    /// The items of a list that touch a range, each with its index. The others cost nothing.
+    /// Returns the items of a list that touch a range, each with its index. The others cost nothing.
     pub fn items_in(self, range: &Range<usize>) -> impl Iterator<Item = (usize, NodeRef<'d>)> {
         let end = range.end;
         let first = first_reaching(range.start, |index| Some(self.item_at(index)?.own_range().end));
@@ -395,7 +395,7 @@ impl<'d> NodeRef<'d> {
         items.take_while(move |(_, item)| item.own_range().start <= end)
     }
 
-    /// The entries of a mapping that touch a range. The others cost nothing.
+    /// Returns the entries of a mapping that touch a range. The others cost nothing.
     pub fn entries_in(self, range: &Range<usize>) -> impl Iterator<Item = EntryRef<'d>> {
         let node = self.resolved();
         let end = range.end;
@@ -426,7 +426,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// The entry with this key; where the rules know merge keys, also one that is merged in.
+    /// Returns the entry with this key; where the rules know merge keys, also one that is merged in.
     pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
         self.entry_within(key, 0, &mut 1_000)
     }
@@ -452,7 +452,7 @@ impl<'d> NodeRef<'d> {
         })
     }
 
-    /// The entries of a mapping, those that are merged in behind its own.
+    /// Returns the entries of a mapping, those that are merged in after its own.
     pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
         let (bases, own): (Vec<_>, Vec<_>) = self.entries().partition(|entry| entry.is_merge());
         let mut entries = own;
@@ -467,7 +467,7 @@ impl<'d> NodeRef<'d> {
         entries
     }
 
-    /// The entry with this key that stands in the mapping itself; of a repeated key the last one, which counts.
+    /// Returns the entry with this key that is in the mapping itself; of a repeated key the last one, which counts.
     fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
         /// Below this, looking at each is faster than a table.
         const FEW: usize = 32;
@@ -510,12 +510,12 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// The value of this key.
+    /// Returns the value of this key.
     pub fn get(self, key: &str) -> Option<NodeRef<'d>> {
         self.entry(key).map(|entry| entry.value)
     }
 
-    /// What a relative pointer names, aliases followed.
+    /// Returns what a relative pointer names, aliases followed.
     pub fn find(self, pointer: &Pointer) -> Option<NodeRef<'d>> {
         let mut node = self;
         for step in pointer.steps() {
@@ -552,8 +552,8 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// A key as text. Keys that are no text become text, as in the tools that read these files: `1` is
-    /// `"1"`, `0x10` is `"16"`, `null` is empty.
+    /// Returns a key as text. Keys that are no text become text, as in the tools that read these files: `1` is `"1"`,
+    /// `0x10` is `"16"`, `null` is empty.
     pub fn key_text(self) -> String {
         match self.scalar() {
             Some(Scalar::Null) => String::new(),
@@ -600,7 +600,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// The block that the node stands in.
+    /// Returns the block that the node is in.
     pub fn block(self) -> Option<usize> {
         match self.place {
             Place::Node { block, .. } => Some(block),
@@ -610,7 +610,7 @@ impl<'d> NodeRef<'d> {
 }
 
 impl Document {
-    /// The last node before a place that has this name.
+    /// Returns the last node before a place that has this name.
     fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
         let places = self.index.anchors.get(name)?;
         let before = places.partition_point(|&place| place <= block);
@@ -642,8 +642,8 @@ fn is_other(key: &Node, name: &str) -> bool {
     }
 }
 
-/// The node with this name that begins at a place. Children stand in the order of the text, so that only
-/// one of them can hold it.
+/// Returns the node with this name that begins at a place. Children are in the order of the text, so that only one of
+/// them can hold it.
 fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
     if node.range.start == at && node.anchor.as_deref() == Some(name) {
         return Some(node);

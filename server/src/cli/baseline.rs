@@ -155,7 +155,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
     Ok(loaded)
 }
 
-/// The scenarios with these names, all of them where none is named.
+/// Returns the scenarios with these names, all of them where none is named.
 fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, &'s Arc<Case>)>> {
     if let Some(unknown) = names.iter().find(|name| !suite.cases.iter().any(|case| case.name == **name)) {
         let near = nearest(unknown, suite.cases.iter().map(|case| case.name.as_str()));
@@ -166,14 +166,14 @@ fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, 
     Ok(suite.cases.iter().enumerate().filter(|(_, case)| is_chosen(case)).collect())
 }
 
-/// What measures the runs of a suite.
+/// Returns what measures the runs of a suite.
 fn measuring(loaded: &Loaded) -> Arc<Measuring> {
     let files = loaded.workspace.files(&loaded.directory, &loaded.place);
     let scoring = Scoring::of(&loaded.workspace.settings);
     Arc::new(Measuring { scope: Arc::new(Scope::new(Moment::After, &lower::settings(&files), &scoring)) })
 }
 
-/// The suite as a job, under the settings in force.
+/// Returns the suite as a job, under the settings in force.
 fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> anyhow::Result<Prepared> {
     let order = Order {
         gateway,
@@ -203,7 +203,7 @@ fn human(baselines: &BTreeMap<String, Baseline>) -> String {
     text
 }
 
-/// What was measured, a line for each metric.
+/// Returns what was measured, a line for each metric.
 fn table(metrics: &Metrics) -> String {
     let mut text = String::new();
     for metric in Metric::ALL {
@@ -215,7 +215,7 @@ fn table(metrics: &Metrics) -> String {
     text
 }
 
-/// A measure with as many digits as tell something.
+/// Returns a measure with as many digits as tell something.
 fn number(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

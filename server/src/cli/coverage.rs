@@ -107,7 +107,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if coverage.covered() == coverage.targets.len() { PASSED } else { FAILED })
 }
 
-/// The directory that the paths of a ledger begin in, and the ledger's own path from there.
+/// Returns the directory that the paths of a ledger begin in, and the ledger's own path from there.
 fn placed(path: &Path) -> anyhow::Result<(PathBuf, String)> {
     let path = std::fs::canonicalize(path).with_context(|| format!("cannot read {}", path.display()))?;
     let directory = path.parent().unwrap_or(Path::new("/"));

@@ -54,12 +54,12 @@ pub(super) enum Wanted {
 pub(super) struct Discovery {
     /// The files that are ours, each once, in the order of the paths.
     pub(super) found: Vec<Found>,
-    /// What was named and is no suite, and what could not be searched: it may hold a suite that fails.
+    /// What was named and is not a suite, and what could not be searched: it may hold a suite that fails.
     pub(super) failures: Vec<anyhow::Error>,
 }
 
-/// The files that the paths name: files as such, directories with everything below them, the current
-/// directory when there are none.
+/// Returns the files that the paths name: files as such, directories with everything below them, the current directory
+/// when there are none.
 pub(super) fn discover(paths: &[PathBuf], wanted: Wanted) -> Discovery {
     let here = [PathBuf::from(".")];
     let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
@@ -112,8 +112,8 @@ fn absent(path: &Path, error: &io::Error) -> anyhow::Error {
     }
 }
 
-/// What is ours in a directory, in the order of the paths; it is an error that there is nothing. What version
-/// control ignores is left out; what cannot be searched is a failure of its own.
+/// Returns what is ours in a directory, in the order of the paths; it is an error that there is nothing. What version
+/// control ignores is omitted; what cannot be searched is a failure of its own.
 fn below(
     directory: &Path,
     scopes: &Scopes,
@@ -199,8 +199,8 @@ fn below(
     Ok(found)
 }
 
-/// The scenario contracts below a directory that the patterns of a workspace name. `settings` is the path of its settings,
-/// whether there are any or not.
+/// Returns the scenario contracts below a directory that the patterns of a workspace name. `settings` is the path of
+/// its settings, whether there are any or not.
 fn named_by_patterns(settings: &Path, directory: &Path, scopes: &Scopes) -> Option<Vec<PathBuf>> {
     let patterns = scopes.patterns_of(&absolute(settings).ok()?)?;
     let real = fs::canonicalize(directory).ok()?;
@@ -208,7 +208,7 @@ fn named_by_patterns(settings: &Path, directory: &Path, scopes: &Scopes) -> Opti
     Some(patterns.files_below(&real).into_iter().filter_map(as_named).collect())
 }
 
-/// That there is no suite in a directory.
+/// That there is not a suite in a directory.
 #[derive(Debug)]
 pub(super) struct NoSuite {
     /// The directory as it was named.
@@ -300,7 +300,7 @@ fn standing(scope: &Scope, text: &str, name: ByName, wanted: Wanted) -> Standing
     }
 }
 
-/// A file that was named outright: its name decides, else its content.
+/// Returns a file that was named outright: its name decides, else its content.
 fn named(path: &Path, scopes: &Scopes, wanted: Wanted) -> anyhow::Result<Found> {
     let real = absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (text, problem) = read_text(&real);
@@ -350,7 +350,7 @@ fn unrecognised(path: &Path, from_root: &str, text: &str) -> String {
     }
 }
 
-/// The task files that a main file names, and the scripts that play models of it.
+/// Returns the task files that a main file names, and the scripts that play models of it.
 pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
     if main.scope.file != SpecFile::CLI_BENCH {
         return Vec::new();
@@ -377,7 +377,7 @@ pub(super) fn parts_of(main: &Found, scopes: &Scopes) -> Vec<Found> {
     paths.map(part).collect()
 }
 
-/// A script that the command line names; nothing where there is none, which is reported when it is to be played.
+/// Returns a script that the command line names; `None` if there is none, which is reported when it is to be played.
 pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
     let real = absolute(path).ok().filter(|real| real.is_file())?;
     let found = scopes.find_asked_for(&real, &beginning(&real)?).filter(|scope| scope.file == SpecFile::SCRIPT);
@@ -388,7 +388,7 @@ pub(super) fn script_at(path: &Path, scopes: &Scopes) -> Option<Found> {
     Some(Found { path: path.to_owned(), scope: found.or_else(alone)? })
 }
 
-/// A path from the root of the disk. A link keeps its own name: that is what it was named by.
+/// Returns a path from the root of the disk. A link keeps its own name: that is what it was named by.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;

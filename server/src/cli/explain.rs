@@ -74,7 +74,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The words for results in the reports of runs, with their docs.
+/// Returns the words for results in the reports of runs, with their docs.
 fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
     let failures = FailureCode::ALL.iter().map(|code| (code.as_str(), code.docs()));
     let statuses = Status::all().map(|status| (status.as_str(), status.docs()));
@@ -82,7 +82,7 @@ fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
     failures.chain(statuses).chain(absences)
 }
 
-/// A result of a run; empty when there is none of this name.
+/// Returns a result of a run; empty when there is none of this name.
 fn result(name: &str) -> String {
     let found = results().filter(|(word, _)| word.eq_ignore_ascii_case(name));
     found.map(|(word, docs)| format!("{word} (in the report of a run)\n\n{}\n\n", lines(docs))).collect()
@@ -93,7 +93,7 @@ fn lines(docs: &str) -> String {
     docs.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// A type of assertion of ClawSpec; nothing when there is none of this name.
+/// Returns a type of assertion of ClawSpec; empty if there is none of this name.
 fn assertion(name: &str) -> String {
     let mut text = String::new();
     let then = Place(vec!["scenarios", "[]", "then", "[]"]);
@@ -110,7 +110,7 @@ fn assertion(name: &str) -> String {
     text
 }
 
-/// A variable of templates, with or without its braces; nothing when there is none of this name.
+/// Returns a variable of templates, with or without its braces; empty if there is none of this name.
 fn variable(name: &str) -> String {
     let bare = name.strip_prefix("{{").and_then(|name| name.strip_suffix("}}")).unwrap_or(name).trim();
     let mut text = String::new();
@@ -130,7 +130,7 @@ fn problem(code: Code) -> String {
     format!("{} ({})\n\n{}\n{example}", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
 }
 
-/// The places of a field whose path ends with the steps of the name.
+/// Returns the places of a field whose path ends with the steps of the name.
 fn fields(file: SpecFile, name: &str) -> Vec<Place> {
     let steps: Vec<&str> = name.split(['.', '/']).filter(|step| !step.is_empty()).collect();
     let Some((&key, parents)) = steps.split_last() else { return Vec::new() };

@@ -44,7 +44,7 @@ pub(crate) struct Loaded {
     pub(crate) workspace: Workspace,
     /// What must not be seen.
     pub(crate) secrets: Arc<Secrets>,
-    /// Where it stands.
+    /// Its location.
     pub(crate) directory: PathBuf,
     /// Its name there.
     pub(crate) place: String,
@@ -66,7 +66,7 @@ pub(super) struct Lookout {
 }
 
 impl Lookout {
-    /// What is wrong, in the order of the text.
+    /// Returns what is wrong, in the order of the text.
     pub(super) fn problems(&self, document: &Document) -> Vec<Problem> {
         let mut problems = self.analyzer.problems(document, &self.files, &self.settings);
         show_files(&mut problems, self.files.root());
@@ -99,8 +99,8 @@ pub(super) fn suites(paths: &[PathBuf], wanted: Wanted, levels: &Levels) -> Load
     Load { suites: in_parallel(&found, load), failures, life }
 }
 
-/// Looks at the files that are run with suites: task files, and the scripts that play their models. Models that are named
-/// take the place of those of the suites.
+/// Looks at the files that are run with suites: task files, and the scripts that play their models. Models that are
+/// named replace those of the suites.
 pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &Levels) {
     let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
     for loaded in suites.iter_mut().filter(|loaded| loaded.found.scope.file == SpecFile::CLI_BENCH) {
@@ -117,7 +117,7 @@ pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &L
 }
 
 impl Loaded {
-    /// What is wrong with a file that is run with the suite, under the settings of the suite.
+    /// Returns what is wrong with a file that is run with the suite, under the settings of the suite.
     fn problems_of(&self, part: &Found, levels: &Levels) -> Option<FileReport> {
         let Found { path, scope } = part;
         let (text, unreadable) = read_text(path);
@@ -137,7 +137,7 @@ impl Loaded {
     }
 }
 
-/// The directories that the command line is about: settings above all of them do not count.
+/// Returns the directories that the command line is about: settings above all of them do not count.
 fn folders(paths: &[PathBuf]) -> Vec<PathBuf> {
     let here = env::current_dir().into_iter();
     let named = paths.iter().filter(|path| path.is_dir()).cloned();
@@ -239,7 +239,7 @@ impl Loader<'_> {
     }
 }
 
-/// The secrets that reports mask, with those that are written into the file itself.
+/// Returns the secrets that reports mask, with those that are written into the file itself.
 fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>) -> Arc<Secrets> {
     let pasted = problems.iter().filter(|problem| problem.code == Code::PastedSecret).filter_map(|problem| {
         let value = document.find(&problem.at)?.text()?;
@@ -252,14 +252,14 @@ fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>
     all
 }
 
-/// The problem of a file at which the analysis panicked.
+/// Returns the problem of a file at which the analysis panicked.
 fn defect() -> Problem {
     Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, "the file could not be checked")
         .with_note("this is a bug in speclens")
         .with_help("report it with the file")
 }
 
-/// What is wrong with the settings, with the text that it is about.
+/// Returns what is wrong with the settings, with the text that it is about.
 fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<FileReport> {
     let file = workspace.file.as_ref().filter(|file| !file.problems.is_empty())?;
     Some(FileReport {
@@ -275,13 +275,13 @@ fn show_files(problems: &mut [Problem], root: &Path) {
     }
 }
 
-/// A directory that paths start from, as reports name it.
+/// Returns a directory that paths start from, as reports name it.
 fn root_of(directory: &Path) -> Root {
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     Root { directory: PathBuf::from(shown(directory)), here }
 }
 
-/// A path as reports name it: relative to the working directory where it is below it.
+/// Returns a path as reports name it: relative to the working directory where it is below it.
 pub(super) fn shown(path: &Path) -> String {
     let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();

@@ -57,7 +57,7 @@ pub(super) struct Args {
     levels: levels::LevelArgs,
 }
 
-/// For how long nothing must arrive behind the first spans.
+/// For how long nothing must arrive after the first spans.
 const SILENCE: Duration = Duration::from_millis(500);
 
 /// What spans there are, from wherever.
@@ -188,7 +188,7 @@ fn start(command: &str, address: SocketAddr, directory: &std::path::Path) -> any
 }
 
 impl Observed {
-    /// What the spans say to a suite.
+    /// Returns what the spans say to a suite.
     fn evidence(&self, dialect: Dialect, document: &speclens_schema::document::Document) -> Evidence {
         let broken = |message: &str| Evidence {
             error: Some(RunError { kind: RunErrorKind::TimedOut, message: message.to_owned() }),

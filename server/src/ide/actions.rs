@@ -32,7 +32,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// The fix that is to be applied to a problem.
+    /// Returns the fix that is to be applied to a problem.
     fn choose(self, problem: &Problem) -> Option<&Fix> {
         match self {
             Scope::Kind(code) => problem.fixes.iter().find(|fix| is_best(fix) && problem.code == code),
@@ -49,7 +49,7 @@ fn is_best(fix: &Fix) -> bool {
 /// Maximum number of problems whose fixes are offered at once: a selection of the whole text touches all of them.
 const MAX_OFFERED: usize = 100;
 
-/// The problems that touch a range, in the order of the text, each with its fixes.
+/// Returns the problems that touch a range, in the order of the text, each with its fixes.
 pub(crate) fn quick_fixes(
     document: &Document,
     problems: &Problems,
@@ -69,8 +69,8 @@ pub(crate) fn quick_fixes(
     problems.with_fixes(document, touched).into_iter().map(with_fixes).collect()
 }
 
-/// What can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has several
-/// with a fix.
+/// Returns what can be fixed at once from a range, with a menu entry: the kinds of its problems, where the file has
+/// several with a fix.
 pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize>) -> Vec<(Scope, String)> {
     let mut codes: Vec<Code> = Vec::new();
     for problem in problems.with_fixes(document, problems.touching(&range).filter(Located::may_have_fix)) {
@@ -86,7 +86,7 @@ pub(crate) fn kinds(document: &Document, problems: &Problems, range: Range<usize
     codes.into_iter().filter_map(kind).collect()
 }
 
-/// The menu entry for all safe fixes; `None` where there are none.
+/// Returns the menu entry for all safe fixes; `None` where there are none.
 pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
     let count = problems.iter().filter(|problem| problem.safe_fixes().next().is_some()).count();
     let title = match count {
@@ -97,7 +97,7 @@ pub(crate) fn safe(problems: &Problems) -> Option<(Scope, String)> {
     Some((Scope::Safe, title))
 }
 
-/// The edits that fix everything at once. `look` says what is wrong with a text.
+/// Returns the edits that fix everything at once. `look` says what is wrong with a text.
 pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Problem>, scope: Scope) -> Vec<Edit> {
     let revealing = match scope {
         // As `speclens check --fix` does.
@@ -109,8 +109,8 @@ pub(crate) fn fix_all(document: &Document, look: &dyn Fn(&Document) -> Vec<Probl
     cure::edits_between(&String::from(document.text()), &cured.text)
 }
 
-/// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always errors
-/// are left out: nothing can silence them.
+/// Returns the kinds of the problems that touch a range, each with the first of its problems. Those that are always
+/// errors are omitted: nothing can silence them.
 pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Vec<(Code, Located<'p>)> {
     let mut found: Vec<(Code, Located<'p>)> = Vec::new();
     for problem in problems.touching(&range).filter(|problem| !problem.code().is_always_an_error()) {

@@ -25,7 +25,7 @@ use super::{
 pub(crate) struct Completion {
     /// What the list shows.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CompletionKind,
     /// Whether it is required, its type, its default; in a few words.
     pub detail: String,

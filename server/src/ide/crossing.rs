@@ -25,7 +25,7 @@ pub(crate) struct Mention {
     pub name: String,
     /// Within what it means the same.
     pub home: Home,
-    /// Where it stands.
+    /// Its location.
     pub place: Occurrence,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")
 }
 
-/// Every such name in a document, which stands at `place` below its root.
+/// Returns every such name in a document, which is at `place` below its root.
 pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<Mention> {
     let mut walk = Walk { file, place, ways: Ways::of(file), around: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
@@ -60,8 +60,8 @@ pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<
     walk.found
 }
 
-/// The keys below which such names may stand, by the key that they stand below themselves: most of a document is
-/// passed over without asking what the schema says there.
+/// The keys below which such names may be, by the key that they are below themselves: most of a document is passed over
+/// without asking what the schema says there.
 type Keys = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 struct Ways(Keys);
@@ -83,7 +83,7 @@ impl Ways {
         ways
     }
 
-    /// The name under which what stands below a key is known; nothing where no name can be.
+    /// Returns the name under which what is below a key is known; `None` if no name can be.
     fn step(&self, context: &str, key: &str) -> Option<&'static str> {
         let keys = self.0.get(context)?;
         keys.get(key).or_else(|| keys.get(ANY)).copied()
@@ -99,7 +99,7 @@ struct WayFinder {
 }
 
 impl WayFinder {
-    /// Whether a schema says that names may stand here or below.
+    /// Whether a schema says that names may be here or below.
     fn leads(&mut self, schema: &'static Value, context: &'static str) -> bool {
         let Some(keywords) = schema.as_object() else { return false };
         let mut leads = self.is_name(schema);
@@ -246,7 +246,7 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// The contract whose scenarios a place of a document may name.
+/// Returns the contract whose scenarios a place of a document may name.
 pub(crate) fn contract_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<String> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));

@@ -58,7 +58,7 @@ impl Fixture {
         Fixture { document, file, selection, files }
     }
 
-    /// What the analysis finds about the tests where these attempts are recorded.
+    /// Returns what the analysis finds about the tests where these attempts are recorded.
     pub(crate) fn latest(&self, recorded: impl Fn(&Case) -> Vec<RunResult>) -> Latest {
         let suite = Analyzer::new(self.file).analyze(&self.document, &self.files, &Settings::default()).suite;
         let outcome = |case: &Arc<Case>| CaseOutcome::of(case, &case.action.subjects(), recorded(case), Phase::AtRest);
@@ -67,12 +67,12 @@ impl Fixture {
         Latest { text, suite: Some(Arc::new(suite)), outcomes, ..Latest::default() }
     }
 
-    /// The cursor.
+    /// Returns the cursor.
     pub(crate) fn offset(&self) -> usize {
         self.selection.start
     }
 
-    /// The text of the cursor's file.
+    /// Returns the text of the cursor's file.
     pub(crate) fn text(&self) -> String {
         String::from(self.document.text())
     }

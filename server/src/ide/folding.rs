@@ -12,7 +12,7 @@ use super::parts::Keeper;
 pub(crate) struct Fold {
     /// From its first line to the end of its last line that is not blank.
     pub range: Range<usize>,
-    /// What it is.
+    /// Its kind.
     pub kind: FoldKind,
 }
 
@@ -93,7 +93,7 @@ fn is_spread(value: NodeRef<'_>) -> bool {
     value.alias().is_none() && value.is_spread()
 }
 
-/// The fold of an entry whose list is spread over blocks.
+/// Returns the fold of an entry whose list is spread over blocks.
 fn fold_of_list(document: &Document, entry: EntryRef<'_>) -> Option<Fold> {
     let text = document.text();
     let first = text.byte_to_line(entry.key.range().start);
@@ -190,7 +190,7 @@ impl Finder<'_> {
         self.children(item);
     }
 
-    /// Where the dash of an item stands, if it stands on the line above with an anchor or a tag at most.
+    /// Where the dash of an item is, if it is on the line above with an anchor or a tag at most.
     fn dash_above(&self, start: usize) -> usize {
         let line = self.line_of(start);
         let Some(above) = line.checked_sub(1).filter(|above| self.lines[*above].first == Some(b'-')) else {

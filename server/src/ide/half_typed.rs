@@ -1,5 +1,5 @@
-//! The third of five tests is half typed, in every typical way: the other four keep their outline, their
-//! problems, their names (a lens stands at each) and their completion.
+//! The third of five tests is half typed, in every typical way: the other four keep their outline, their problems,
+//! their names (a lens is at each) and their completion.
 
 use speclens_schema::{
     analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
@@ -15,7 +15,7 @@ use super::{
 const HEAD: &str = "kindlm: 1\nproject: demo\nsuite: { name: half typed }\ntests:\n";
 const TAIL: &str = "gates:\n  passRateMin: 0.5\n";
 
-/// An undamaged test. It has a blank line to complete keys at, a value to complete, and a mistake of its own.
+/// Returns an undamaged test. It has a blank line to complete keys at, a value to complete, and a mistake of its own.
 fn sound(name: &str) -> String {
     format!(
         "  - name: {name}\n    command: echo {name}\n    vars: {{ unused: x }}\n    \n    expect:\n      output:\n        format: text\n        contains: [{name}]\n        contains: [again]\n      toolCalls:\n        - tool: lookup\n"
@@ -97,7 +97,7 @@ fn text(third: &str) -> String {
     format!("{HEAD}{}{TAIL}", tests.concat())
 }
 
-/// What an editor shows of the undamaged tests, ranges as text.
+/// Returns what an editor shows of the undamaged tests, ranges as text.
 fn shown(document: &Document) -> Vec<String> {
     let text = String::from(document.text());
     let analysis = Analyzer::new(SpecFile::KINDLM).analyze(document, &MemoryFiles::default(), &Settings::default());

@@ -143,13 +143,13 @@ impl<'d> Place<'d> {
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
     }
 
-    /// Where the provider is reached whose entry this is.
+    /// Returns where the provider is reached whose entry this is.
     fn provider(&self, name: &str, reach: Reach<'_>) -> Option<String> {
         let is_entry = self.file == SpecFile::KINDLM && self.at.parent() == Some(Pointer::root().key(PROVIDERS));
         reach.of_provider(name, self.document.find(&self.at).filter(|_| is_entry)?)
     }
 
-    /// What an alias stands for.
+    /// Returns what an alias stands for.
     fn alias(&self, alias: NodeRef<'d>) -> Option<Hover> {
         let name = alias.alias()?;
         let own = alias.resolved().own_range();
@@ -168,14 +168,14 @@ impl<'d> Place<'d> {
         Some(Hover { range: alias.range(), markdown, page: None })
     }
 
-    /// What counts where a key is not set: what another section says, another file, or the default.
+    /// Returns what counts where a key is not set: what another section says, another file, or the default.
     fn in_force(&self, name: &str, values: Values<'_>) -> Option<String> {
         let found = self.file.dialect()?.in_force(self.file, self.document, &self.at, name, values.files)?;
         let source = found.source.map(|source| format!(" from {source}")).unwrap_or_default();
         Some(format!("Defaults to {}{source}.", card::inline(&found.value)))
     }
 
-    /// Where the reference explains a key of the mapping around the cursor.
+    /// Returns where the reference explains a key of the mapping around the cursor.
     fn page(&self, key: Option<&str>) -> Page {
         let parent = self.at.parent().unwrap_or_default();
         let node = self.document.find(&parent);
@@ -192,7 +192,7 @@ impl<'d> Place<'d> {
         Page { path, tag, key: key.map(str::to_owned) }
     }
 
-    /// The whole story of a form: what it claims, and with which keys.
+    /// Returns the whole story of a form: what it claims, and with which keys.
     fn form(&self, value: NodeRef<'d>) -> Option<Hover> {
         let (parent, name) = (self.at.parent()?, self.at.last()?);
         let holder = Shape::find(self.file, &parent, self.document.root())?;
@@ -269,8 +269,8 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// The command that a test would run, when the cursor stands at it.
-    /// The command here, and the files that are declared as inputs of each.
+    /// Returns the command that a test would run, when the cursor is at it. The command here, and the files that are
+    /// declared as inputs of each.
     fn command<'s>(&self, suite: Option<&'s Suite>) -> Option<(&'s CommandAction, &'s Inputs)> {
         let suite = suite?;
         suite.cases.iter().find_map(|case| match &case.action {
@@ -322,7 +322,7 @@ impl<'d> Place<'d> {
         say("no value in `vars`, so the run would break".to_owned())
     }
 
-    /// What a name refers to.
+    /// Returns what a name refers to.
     fn definition(&self, kind: &str, name: &str) -> Option<String> {
         let found = names::defined_around(self.document, self.file, kind, &self.at);
         let found = found.into_iter().find(|definition| definition.name.key_text() == name)?;
@@ -333,7 +333,7 @@ impl<'d> Place<'d> {
         Some(format!("**{name}** · {word}, line {line}\n\n{}", card::source(&super::snippet::moved_left(&source))))
     }
 
-    /// A code in `# speclens: allow(…)`.
+    /// Returns a code in `# speclens: allow(…)`.
     fn code(&self) -> Option<Hover> {
         let words = directive::directives(self.document).into_iter().flat_map(|directive| directive.words);
         let (word, range) = { words }.find(|(_, range)| range.start <= self.offset && self.offset <= range.end)?;
@@ -341,7 +341,7 @@ impl<'d> Place<'d> {
     }
 }
 
-/// The command with its values, or the names that have none.
+/// Returns the command with its values, or the names that have none.
 fn resolved(command: &CommandAction, declared: &Inputs) -> String {
     match &command.expanded {
         Ok(text) => format!("Runs\n\n{}\n\n{}", card::verbatim(text, "sh"), inputs(&command.inputs, declared)),
@@ -379,7 +379,7 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
     }
 }
 
-/// The docs of one value out of a closed set.
+/// Returns the docs of one value out of a closed set.
 fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
     let text = value.text()?;
     let found = shape.values().into_iter().find(|choice| match choice.value.as_str() {
@@ -445,7 +445,7 @@ fn path(text: &str, kind: &str, shape: &Shape, values: Values<'_>) -> Option<Str
     Some(format!("{head}{now} · {what}"))
 }
 
-/// A number of bytes, as people say it.
+/// Returns a number of bytes, as people say it.
 fn size(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),

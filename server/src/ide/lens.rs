@@ -46,7 +46,7 @@ pub(crate) enum CaseState {
     },
     /// Something that a claim needs was not observed.
     Unknown {
-        /// How many claims are concerned.
+        /// Number of claims that are concerned.
         claims: usize,
     },
     /// The run broke.
@@ -74,7 +74,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// What is known of a test that never ran.
+    /// Returns what is known of a test that never ran.
     pub(crate) fn nothing() -> Known {
         Known {
             state: CaseState::NeverRun,
@@ -90,7 +90,7 @@ impl Known {
 /// A lens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Lens {
-    /// The bytes it stands above.
+    /// The bytes it is above.
     pub range: Range<usize>,
     /// What it says.
     pub title: String,
@@ -126,7 +126,7 @@ pub(crate) enum LensAction {
 }
 
 impl CaseState {
-    /// The state in a few words; nothing for a test that never ran.
+    /// Returns the state in a few words; `None` for a test that never ran.
     pub(crate) fn title(&self) -> Option<String> {
         let passed = |milliseconds: &Option<f64>| {
             milliseconds.map_or_else(|| "✓ passed".to_owned(), |it| format!("✓ passed {}", duration(it)))
@@ -147,7 +147,7 @@ impl CaseState {
         })
     }
 
-    /// The word under which the lens of the file counts the test.
+    /// Returns the word under which the lens of the file counts the test.
     fn counted_as(&self) -> Counted {
         match self {
             CaseState::Failed { .. } => Counted::Failed,
@@ -257,7 +257,7 @@ impl Facts {
     }
 }
 
-/// The tests of a document that have names.
+/// Returns the tests of a document that have names.
 fn tests(file: SpecFile, document: &Document) -> Vec<Test<'_>> {
     let Some(items) = case_items(file, document) else {
         let whole = written_cases(file, document).into_iter();
@@ -361,7 +361,7 @@ fn of_test(
     lenses
 }
 
-/// How many tests are in each state.
+/// Number of tests that are in each state.
 #[derive(Default)]
 struct Counts {
     counts: BTreeMap<Counted, usize>,
@@ -434,7 +434,7 @@ pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Opt
     below().or_else(around).map(str::to_owned)
 }
 
-/// The first item of a list that begins behind a place.
+/// Returns the first item of a list that begins after a place.
 fn first_below(list: NodeRef<'_>, offset: usize) -> Option<NodeRef<'_>> {
     let is_below = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > offset);
     let mut end = 1;

@@ -22,13 +22,13 @@ pub(crate) struct Link {
     pub path: String,
 }
 
-/// Every path to something that exists.
+/// Returns every path to something that exists.
 #[cfg(test)]
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     super::parts::parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
 }
 
-/// The paths of a part of a document that lead to something that exists.
+/// Returns the paths of a part of a document that lead to something that exists.
 pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
     walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, file, values)));
@@ -60,7 +60,7 @@ pub(crate) fn opened(path: &str, files: &dyn Files) -> String {
     described.unwrap_or_else(|| path.to_owned())
 }
 
-/// The file of the agent that a text such as `agent:website/orchestrator` names.
+/// Returns the file of the agent that a text such as `agent:website/orchestrator` names.
 fn agent_at(document: &Document, file: SpecFile, files: &dyn Files, offset: usize) -> Option<String> {
     let node = document.find(&document.pointer_at(offset))?;
     if file.dialect() != Some(Dialect::CLAWSPEC) || !node.own_range().contains(&offset) {
@@ -80,13 +80,13 @@ fn link(node: NodeRef<'_>, shape: &Shape, file: SpecFile, values: Values<'_>) ->
     Some(Link { range: node.own_range(), path })
 }
 
-/// The file of a scripted model that a suite names, whether it exists or not.
+/// Returns the file of a scripted model that a suite names, whether it exists or not.
 pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Option<String> {
     let is_model = file == SpecFile::CLI_BENCH && matches!(shape.word(), Some(Word::Defines("models")));
     if is_model { script::file_of(node.text()?) } else { None }
 }
 
-/// The file of the scripted model at an offset, where it exists.
+/// Returns the file of the scripted model at an offset, where it exists.
 pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
     let pointer = document.pointer_at(offset);
     let node = document.find(&pointer)?;
@@ -96,7 +96,7 @@ pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>,
     values.files.kind(&path).map(|_| path)
 }
 
-/// The files that the pattern at an offset matches; nothing where no pattern stands.
+/// Returns the files that the pattern at an offset matches; empty if no pattern is.
 fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let pointer = document.pointer_at(offset);
     let Some(node) = document.find(&pointer).filter(|node| !node.is_through_alias()) else { return Vec::new() };

@@ -16,10 +16,10 @@ pub(crate) struct Definition<'d> {
     pub node: NodeRef<'d>,
 }
 
-/// What a document defines of one kind, such as `models`: the section of that name holds it, as keys, or as
-/// the items' own names.
+/// Returns what a document defines of one kind, such as `models`: the section of that name holds it, as keys, or as the
+/// items' own names.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
-    // cli-bench calls its models by the section in which they stand.
+    // cli-bench calls its models by the section in which they are.
     if file == SpecFile::CLI_BENCH && kind == "models" {
         let listed = document.root().and_then(|root| root.get("providers"));
         let named = listed.into_iter().flat_map(NodeRef::items).filter(|item| item.text().is_some());
@@ -34,8 +34,8 @@ pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) ->
     section.items().filter_map(|node| Some(Definition { name: node.get(field)?, node })).collect()
 }
 
-/// What is defined of one kind for a place: by the nearest mapping around it that holds a list of that name, such as the
-/// `tools` of a test; else by the document.
+/// Returns what is defined of one kind for a place: by the nearest mapping around it that holds a list of that name,
+/// such as the `tools` of a test; else by the document.
 pub(crate) fn defined_around<'d>(
     document: &'d Document,
     file: SpecFile,
@@ -52,21 +52,20 @@ pub(crate) fn defined_around<'d>(
     defined(document, file, kind)
 }
 
-/// The key under which the items of a section have their name.
+/// Returns the key under which the items of a section have their name.
 pub(crate) fn naming_field(file: SpecFile, kind: &str) -> Option<&'static str> {
     let item = Shape::of(file).step(kind, None)?.item()?;
     name_of(&item)
 }
 
-/// The key under which a mapping has its name.
+/// Returns the key under which a mapping has its name.
 pub(crate) fn name_of(shape: &Shape) -> Option<&'static str> {
     let fields = shape.fields(None);
     let is_name = |shape: &Shape| shape.kind() == Type::Text && matches!(shape.word(), Some(Word::Defines(_)));
     fields.into_iter().find(|field| is_name(&field.shape)).map(|field| field.name)
 }
 
-/// The mapping of variables from which a text is filled: it stands beside it, under the name that the
-/// schema says.
+/// Returns the mapping of variables from which a text is filled: it is beside it, under the name that the schema says.
 pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape) -> Option<NodeRef<'d>> {
     let given = document.find(&at.parent()?)?.get(shape.template()?)?;
     (given.shape() == NodeShape::Mapping).then_some(given)
@@ -104,7 +103,7 @@ pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
     names
 }
 
-/// The variables that the tests give to a prompt, each with one of its values.
+/// Returns the variables that the tests give to a prompt, each with one of its values.
 pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<(String, Option<&'d str>)> {
     let mut found: Vec<(String, Option<&'d str>)> = Vec::new();
     let tests = document.root().and_then(|root| root.get("tests"));

@@ -1,5 +1,5 @@
-//! Where a name stands: names of things that the file defines, variables in braces, anchors and aliases.
-//! Definition, references, highlights and rename all read this. Which texts are names the schema says.
+//! Where a name is: names of things that the file defines, variables in braces, anchors and aliases. Definition,
+//! references, highlights and rename all read this. Which texts are names the schema says.
 
 use std::{
     cell::RefCell,
@@ -61,7 +61,7 @@ pub(crate) struct Occurrence {
     pub scalar: Option<(Range<usize>, Style)>,
 }
 
-/// The name at an offset with all its places. Nothing where no name stands.
+/// Returns the name at an offset with all its places. Nothing where no name is.
 pub(crate) fn find(document: &Document, file: SpecFile, offset: usize) -> Option<Occurrences> {
     anchors(document, offset).or_else(|| {
         let pointer = document.pointer_at(offset);
@@ -69,7 +69,8 @@ pub(crate) fn find(document: &Document, file: SpecFile, offset: usize) -> Option
     })
 }
 
-/// The places of another name of the same kind, as if it stood at the offset: what a new name would be mixed up with.
+/// Returns the places of another name of the same kind, as if it stood at the offset: what a new name would be mixed up
+/// with.
 pub(crate) fn find_other(
     document: &Document,
     file: SpecFile,
@@ -103,11 +104,11 @@ type Words = Rc<[(&'static str, Word, Type)]>;
 /// What gives variables their values, or is filled with them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
-    /// The mapping beside whose variables the texts stand.
+    /// The mapping beside whose variables the texts are.
     Given(Pointer),
     /// A thing that others refer to, and give variables to.
     Thing(&'static str, String),
-    /// Variables that stand at one place, and are given in others through an alias.
+    /// Variables that are at one place, and are given in others through an alias.
     Shared(usize),
 }
 
@@ -119,7 +120,7 @@ struct Filled {
     range: Range<usize>,
 }
 
-/// The placeholders of a part of a document.
+/// Returns the placeholders of a part of a document.
 fn filled(part: &Part<'_>) -> Vec<Filled> {
     let start = part.keeper.map_or(0, |keeper| keeper.start);
     let mut found = Vec::new();
@@ -178,7 +179,7 @@ impl<'d> Finder<'d> {
         walk::keyword_values(self.file, "x-template").contains(kind)
     }
 
-    /// All places of the name of a thing.
+    /// Returns all places of the name of a thing.
     fn thing(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
         // With each place the mapping in which it can be used, or where it is used.
         let mut defined: Vec<(Pointer, Occurrence)> = Vec::new();
@@ -194,7 +195,7 @@ impl<'d> Finder<'d> {
             let word = self.shape(if place.is_key() { &parent } else { &pointer }).and_then(|shape| shape.word());
             match word {
                 Some(Word::Defines(found)) if found == kind => {
-                    // `/models/0/id` and `/prompts/ask` stand in a section of the root.
+                    // `/models/0/id` and `/prompts/ask` are in a section of the root.
                     let section = if place.is_key() { Some(parent) } else { parent.parent() };
                     let scope = section.and_then(|section| section.parent()).unwrap_or_default();
                     defined.push((scope, occurrence(node, true)));
@@ -216,7 +217,7 @@ impl<'d> Finder<'d> {
         Some(Occurrences::sorted(name, NameKind::Thing(kind), token, own.chain(uses).collect()))
     }
 
-    /// All places of a name that nothing defines.
+    /// Returns all places of a name that nothing defines.
     fn shared(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
         let whole = 0..self.document.text().len_bytes();
@@ -229,7 +230,7 @@ impl<'d> Finder<'d> {
         Occurrences::sorted(name, NameKind::Shared(kind), token, places)
     }
 
-    /// All places of a name that the format fills.
+    /// Returns all places of a name that the format fills.
     fn built_in(&self, kind: &'static str, name: &'static str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
         for part in parts(self.document, self.file) {
@@ -245,7 +246,7 @@ impl<'d> Finder<'d> {
         Occurrences::sorted(name, NameKind::BuiltIn, token, places)
     }
 
-    /// All places of a variable: where it is given, and the texts that are filled with it.
+    /// Returns all places of a variable: where it is given, and the texts that are filled with it.
     fn variable(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
         if template::is_reserved(name) {
             return None;
@@ -289,14 +290,14 @@ impl<'d> Finder<'d> {
             found.extend(occurrences.into_iter().map(|occurrence| (owner.clone(), occurrence)));
         });
         let joined = self.joined(first, kind, found.iter().map(|(owner, _)| owner));
-        // An anchor may stand where the schema knows nothing.
+        // An anchor may be where the schema knows nothing.
         let shared: Vec<Occurrence> = joined.iter().filter_map(|owner| self.shared_key(owner, kind, name)).collect();
         found.extend(shared.into_iter().map(|place| (at_home.clone(), place)));
         let places = found.into_iter().filter(|(owner, _)| joined.contains(owner)).map(|(_, found)| found);
         Some(Occurrences::sorted(name, NameKind::Variable(kind), token, places.collect()))
     }
 
-    /// What a variable, or a text with variables, belongs to.
+    /// Returns what a variable, or a text with variables, belongs to.
     fn owner(&self, kind: &str, at: &Pointer) -> Option<Owner> {
         let above = |at: &Pointer| std::iter::successors(at.parent(), Pointer::parent);
         for at in above(at) {
@@ -350,7 +351,7 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// The things that a mapping refers to, and the place of variables that are not its own alone.
+    /// Returns the things that a mapping refers to, and the place of variables that are not its own alone.
     fn things_of(&self, owner: &Owner, kind: &str) -> Vec<Owner> {
         let Owner::Given(at) = owner else { return Vec::new() };
         let (Some(shape), Some(node)) = (self.shape(at), self.document.find(at)) else { return Vec::new() };
@@ -364,13 +365,13 @@ impl<'d> Finder<'d> {
         refers.chain(shared.map(|given| Owner::Shared(given.resolved().own_range().start))).collect()
     }
 
-    /// The variables that a mapping gives.
+    /// Returns the variables that a mapping gives.
     fn given(&self, node: NodeRef<'d>, words: &Words, kind: &str) -> Option<NodeRef<'d>> {
         let (name, ..) = words.iter().find(|(_, word, _)| matches!(word, Word::Defines(found) if *found == kind))?;
         node.get(name)
     }
 
-    /// The key of a variable that a mapping gives through an alias.
+    /// Returns the key of a variable that a mapping gives through an alias.
     fn shared_key(&self, owner: &Owner, kind: &str, name: &str) -> Option<Occurrence> {
         let Owner::Given(at) = owner else { return None };
         let given = self.given(self.document.find(at)?, &self.words(&self.shape(at)?), kind)?;
@@ -398,7 +399,7 @@ impl Occurrences {
     }
 }
 
-/// The anchor or alias at an offset, and its like.
+/// Returns the anchor or alias at an offset, and its like.
 fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let text = document.text();
     let line = super::line::Line::of(text, text.byte_to_line(offset));
@@ -406,7 +407,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let is_end = |letter: char| letter.is_whitespace() || ",[]{}".contains(letter);
     let start =
         line.text[..at].rfind(is_end).map_or(0, |end| end + line.text[end..].chars().next().map_or(1, char::len_utf8));
-    // The cursor may stand before the sigil.
+    // The cursor may be before the sigil.
     let word = line.text[start..].split(is_end).next()?;
     let name = word.strip_prefix(['&', '*']).filter(|name| !name.is_empty())?;
     let token = line.start + start + 1..line.start + start + word.len();
@@ -431,7 +432,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     Some(Occurrences::sorted(name, NameKind::Anchor, token, places))
 }
 
-/// The nodes with an anchor of this name, and the aliases of this name.
+/// Returns the nodes with an anchor of this name, and the aliases of this name.
 fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     let mut found = Vec::new();
     walk::nodes(document, &mut |node, _: &Place<'_, '_>| {
@@ -443,7 +444,7 @@ fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     found
 }
 
-/// The name in `&name`, which is before its node; a tag may be between them.
+/// Returns the name in `&name`, which is before its node; a tag may be between them.
 fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<usize>> {
     /// Anchors are near their nodes; comments may be between them.
     const REACH: usize = 4096;
@@ -458,7 +459,7 @@ fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<us
     Some(from + found + 1..from + found + wanted.len())
 }
 
-/// The placeholders of a scalar, with where their names are written.
+/// Returns the placeholders of a scalar, with where their names are written.
 fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
     let Some(written) = Written::of(node.resolved()) else { return Vec::new() };
     let found = template::placeholders_of(kind, &written.text).into_iter();
@@ -470,7 +471,7 @@ pub(super) fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {
     Occurrence { range: inner(node), is_definition, scalar: Some((node.own_range(), style)) }
 }
 
-/// A scalar without its quotes.
+/// Returns a scalar without its quotes.
 fn inner(node: NodeRef<'_>) -> Range<usize> {
     let range = node.own_range();
     match node.style() {

@@ -81,7 +81,7 @@ impl CaseOutcome {
         }
     }
 
-    /// What a lens says about it.
+    /// Returns what a lens says about it.
     pub(crate) fn known(&self) -> Known {
         Known {
             state: self.state.clone(),
@@ -130,7 +130,7 @@ impl CaseOutcome {
 /// An attempt, judged by the claims as they are.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgedAttempt {
-    /// What came of it.
+    /// Its result.
     pub result: RunResult,
     /// How the act ended, where it did not succeed, and the last that it wrote to standard error.
     pub ending: Vec<String>,
@@ -158,7 +158,7 @@ pub(super) fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
     result.absence.as_ref().is_some_and(|absence| absence.kind == kind)
 }
 
-/// The state of a case that does not run, where some of its attempts may be missing.
+/// Returns the state of a case that does not run, where some of its attempts may be missing.
 pub(super) fn settled_state(attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
     match finished_state(attempts) {
         // The repetitions that are missing may fail.
@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// A case that each of two models works on twice.
+    /// Returns a case that each of two models works on twice.
     fn case() -> Case {
         let text = "cli: git\nproviders: [a/one, b/two]\nrepeat: 2\ntasks:\n  - {id: t, intent: x, assert: []}\n";
         let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());

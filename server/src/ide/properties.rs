@@ -101,7 +101,7 @@ impl Random {
     }
 }
 
-/// Every key as written, with the mapping that it stands in.
+/// Every key as written, with the mapping that it is in.
 fn keys<'d>(node: NodeRef<'d>, at: &Pointer, found: &mut Vec<(Pointer, NodeRef<'d>)>) {
     if node.alias().is_some() {
         return;

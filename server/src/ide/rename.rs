@@ -1,4 +1,4 @@
-//! Gives a name that stands in several places another one.
+//! Gives a name that is in several places another one.
 
 use speclens_schema::{
     analysis::Analyzer,
@@ -16,7 +16,7 @@ use super::{
     occurrences::{self, NameKind, Occurrence},
 };
 
-/// The edits that rename what stands at an offset, in the order of the text; or why it cannot be done.
+/// Returns the edits that rename what is at an offset, in the order of the text; or why it cannot be done.
 pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &str) -> Result<Vec<Edit>, String> {
     let found = occurrences::find(document, file, offset)
         .ok_or_else(|| "no name at the cursor: put the cursor on a name".to_owned())?;
@@ -86,7 +86,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
     }
 }
 
-/// What would be wrong only with these edits.
+/// Returns what would be wrong only with these edits.
 fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<String> {
     let mut text = String::from(document.text());
     for edit in edits.iter().rev() {
@@ -103,13 +103,13 @@ fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<Stri
     new.map(|problem| problem.message.clone())
 }
 
-/// Why a name that several places share cannot become another one: the two could not be told apart again.
+/// Returns why a name that several places share cannot become another one: the two could not be distinguished again.
 fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to: &str) -> Option<String> {
     let mut others = crossing::mentions(document, file, "").into_iter();
     (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))
 }
 
-/// The sentence that refuses to rename a word that has a meaning in its format.
+/// Returns the sentence that refuses to rename a word that has a meaning in its format.
 pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
     let is_refusal = file == SpecFile::CLAWSPEC_SCENARIOS && kind == crossing::TAGS && name == "negative";
     is_refusal.then(|| {
@@ -118,17 +118,17 @@ pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> 
     })
 }
 
-/// The sentence that refuses to make one name out of two.
+/// Returns the sentence that refuses to make one name out of two.
 pub(crate) fn merged(kind: &str, to: &str) -> String {
     format!("`{to}` is already in `{kind}`: choose another name")
 }
 
-/// The sentence that refuses to rename what several things may be meant by.
+/// Returns the sentence that refuses to rename what several things may be meant by.
 pub(crate) fn ambiguous(kind: &str, name: &str) -> String {
     format!("several `{kind}` are named `{name}`: rename one of them where it is defined")
 }
 
-/// The edit of one place.
+/// Returns the edit of one place.
 pub(crate) fn edit(place: &Occurrence, to: &str) -> Edit {
     let (range, text) = match &place.scalar {
         None => (place.range.clone(), to.to_owned()),

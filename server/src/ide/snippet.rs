@@ -20,7 +20,7 @@ pub(crate) struct Snippet {
     pub template: String,
 }
 
-/// An entry with this key: `key:` and what stands below it.
+/// Returns an entry with this key: `key:` and what is below it.
 pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
     docs(shape).into_iter().find_map(|example| {
         let document = Document::read_cut(&example, ScalarRules::Yaml12);
@@ -74,12 +74,12 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
     texts.into_iter().map(|(label, text)| Snippet::of(label, text, &below)).collect()
 }
 
-/// The same place, seen from the only item of a list.
+/// Returns the same place, seen from the only item of a list.
 fn below_item(at: &Pointer) -> Pointer {
     at.steps().skip(1).fold(Pointer::root(), |at, step| at.step(&step))
 }
 
-/// What an item is called: its keys, or its only key with the value.
+/// Returns what an item is called: its keys, or its only key with the value.
 fn label_of(item: NodeRef<'_>) -> String {
     let mut entries = item.entries();
     match (entries.next(), entries.next()) {
@@ -90,7 +90,7 @@ fn label_of(item: NodeRef<'_>) -> String {
     }
 }
 
-/// The values that the items of a list have in the docs.
+/// Returns the values that the items of a list have in the docs.
 pub(crate) fn item_values(list: &Shape) -> Vec<String> {
     let examples = list.examples().into_iter().filter_map(|example| example.as_array()).flatten();
     let mut texts: Vec<String> = examples.filter_map(|value| value.as_str()).map(str::to_owned).collect();
@@ -103,8 +103,8 @@ pub(crate) fn item_values(list: &Shape) -> Vec<String> {
     texts
 }
 
-/// One item for each form that items may have: the example of its docs, or its tag and what it needs. Forms
-/// in which anything may stand mean nothing.
+/// Returns one item for each form that items may have: the example of its docs, or its tag and what it needs. Forms in
+/// which anything may be mean nothing.
 fn forms(item: &Shape) -> Vec<Snippet> {
     let variants = item.variants().into_iter().filter(|variant| !variant.shape.is_open());
     variants.filter_map(|variant| form(&variant)).collect()
@@ -133,7 +133,7 @@ fn form(variant: &Variant) -> Option<Snippet> {
     Some(Snippet::with_fixed(tag, text, &|at| at.last().as_deref() == Some(key) || is_fixed(&below, at)))
 }
 
-/// The key of the tag of a form, and an item of that form.
+/// Returns the key of the tag of a form, and an item of that form.
 fn form_text(variant: &Variant) -> Option<(&'static str, String)> {
     let (key, tag) = variant.tag?;
     let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
@@ -160,12 +160,12 @@ fn form_text(variant: &Variant) -> Option<(&'static str, String)> {
     Some((key, own.unwrap_or_else(needed)))
 }
 
-/// Whether only one value may stand at a place.
+/// Whether only one value may be at a place.
 fn is_fixed(shape_at: &dyn Fn(&Pointer) -> Option<Shape>, at: &Pointer) -> bool {
     shape_at(at).is_some_and(|shape| shape.values().len() == 1)
 }
 
-/// A whole file.
+/// Returns a whole file.
 pub(crate) fn file(shape: &Shape) -> Option<Snippet> {
     let example = docs(shape).into_iter().next()?;
     let document = Document::read_cut(&example, ScalarRules::Yaml12);
@@ -174,7 +174,7 @@ pub(crate) fn file(shape: &Shape) -> Option<Snippet> {
 }
 
 impl Snippet {
-    /// The same with another text in place of one of its values.
+    /// Returns the same with another text instead of one of its values.
     pub(crate) fn replaced(mut self, old: &str, new: &str) -> Snippet {
         self.text = self.text.replace(old, new);
         let inner = |text: &str| escape(text).replace('}', "\\}");
@@ -182,7 +182,8 @@ impl Snippet {
         self
     }
 
-    /// A stop at every value that the author chooses. `shape_at` is what the schema says at a place of the text.
+    /// Returns a stop at every value that the author chooses. `shape_at` is what the schema says at a place of the
+    /// text.
     fn of(label: String, text: String, shape_at: &dyn Fn(&Pointer) -> Option<Shape>) -> Snippet {
         Snippet::with_fixed(label, text, &|at| is_fixed(shape_at, at))
     }
@@ -229,7 +230,7 @@ pub(crate) fn indented(text: &str, columns: usize, line_break: &str) -> String {
         .join(line_break)
 }
 
-/// The YAML examples of the docs.
+/// Returns the YAML examples of the docs.
 fn docs(shape: &Shape) -> Vec<String> {
     [shape.docs(), shape.type_docs()].into_iter().flatten().flat_map(fenced).collect()
 }
@@ -264,7 +265,7 @@ fn dedented(text: &str, range: Range<usize>, column: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A node's text with its further lines moved to the left as far as the least indented one.
+/// Returns a node's text with its further lines moved to the left as far as the least indented one.
 pub(crate) fn moved_left(text: &str) -> String {
     let least =
         text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len());
@@ -274,7 +275,7 @@ pub(crate) fn moved_left(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What stands between the brackets of a list of plain words: they are written in one go.
+/// Returns what is between the brackets of a list of plain words: they are written in one go.
 fn short_list(node: NodeRef<'_>) -> Option<Range<usize>> {
     let range = node.own_range();
     let is_plain = |item: NodeRef<'_>| item.style() == Some(Style::Plain);

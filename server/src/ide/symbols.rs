@@ -17,7 +17,7 @@ pub(crate) struct Symbol {
     pub name: String,
     /// What it does, in one line.
     pub detail: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// All of it.
     pub range: Range<usize>,
@@ -40,7 +40,7 @@ pub(crate) enum SymbolKind {
     Entry,
 }
 
-/// The outline of a document.
+/// Returns the outline of a document.
 pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
     let sections = sections(document, file).into_iter();
     let whole = sections.flat_map(|section| {
@@ -124,15 +124,15 @@ pub(crate) fn sections(document: &Document, file: SpecFile) -> Vec<Section<'_>> 
 pub(crate) struct Landmark {
     /// Its name.
     pub name: String,
-    /// What it stands in.
+    /// What it is in.
     pub container: Option<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// Its name in the text.
     pub selection: Range<usize>,
 }
 
-/// What a search through the workspace finds in a document: tests, named entries, and contracts as such.
+/// Returns what a search through the workspace finds in a document: tests, named entries, and contracts as such.
 /// Sections and claims have the same names in every file.
 pub(crate) fn landmarks(document: &Document, file: SpecFile) -> Vec<Landmark> {
     let Some(root) = document.root() else { return Vec::new() };
@@ -166,7 +166,7 @@ fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(Sym
     found
 }
 
-/// The items of a section that is a list of mappings.
+/// Returns the items of a section that is a list of mappings.
 fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Item<'d>> {
     let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) else { return Vec::new() };
     let claims = item.fields(None).into_iter().filter(|field| holds_claims(&field.shape)).map(|field| field.name);
@@ -182,7 +182,7 @@ fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Item<'d>> {
     items.collect()
 }
 
-/// What a section holds that is not a list of mappings.
+/// Returns what a section holds that is not a list of mappings.
 fn members(section: NodeRef<'_>, shape: &Shape) -> Vec<Symbol> {
     match shape.item().filter(|item| item.kind() == Type::Mapping) {
         Some(_) => Vec::new(),
@@ -200,7 +200,7 @@ fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
 struct ItemKind {
     /// The key of their name.
     naming: Option<&'static str>,
-    /// The keys below which their claims stand.
+    /// The keys below which their claims are.
     claims: Vec<&'static str>,
     /// The keys one of which says what they do.
     alternatives: Vec<&'static str>,
@@ -247,7 +247,7 @@ impl ItemKind {
         Some(Symbol { name, detail: detail.unwrap_or_default(), kind, selection, range, children: self.claims(node) })
     }
 
-    /// The claims of a test, one per key or item. Those behind an alias stand elsewhere.
+    /// Returns the claims of a test, one per key or item. Those behind an alias are elsewhere.
     fn claims(&self, node: NodeRef<'_>) -> Vec<Symbol> {
         let held = self.claims.iter().filter_map(|field| node.get(field));
         let held = held.filter(|held| !held.is_through_alias() && held.alias().is_none());
@@ -259,12 +259,12 @@ impl ItemKind {
     }
 }
 
-/// Whether claims stand below a key: in a mapping, or as the items of a list.
+/// Whether claims are below a key: in a mapping, or as the items of a list.
 fn holds_claims(shape: &Shape) -> bool {
     shape.holds_claims() || shape.item().is_some_and(|item| item.holds_claims())
 }
 
-/// A claim that is an item of a list: its first entry says which one.
+/// Returns a claim that is an item of a list: its first entry says which one.
 fn claim(item: NodeRef<'_>) -> Option<Symbol> {
     if item.is_through_alias() || item.alias().is_some() {
         return None;
@@ -286,7 +286,7 @@ fn claim(item: NodeRef<'_>) -> Option<Symbol> {
     Some(Symbol { name: named(&name), detail, kind: SymbolKind::Claim, range, selection, children: Vec::new() })
 }
 
-/// The parts of a claim, in one line.
+/// Returns the parts of a claim, in one line.
 fn parts(value: NodeRef<'_>) -> String {
     const PARTS: usize = 4;
     let names: Vec<String> = match value.shape() {
@@ -304,7 +304,7 @@ fn parts(value: NodeRef<'_>) -> String {
     line
 }
 
-/// A scalar in one line; how many things a list has.
+/// Returns a scalar in one line; how many things a list has.
 fn brief(value: NodeRef<'_>) -> String {
     match value.shape() {
         NodeShape::Scalar => value.text().and_then(first_line_of).unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! The meaning of what stands inside texts: placeholders, the parts of regular expressions, the words of
-//! shell commands. Which texts are what, the schema says.
+//! The meaning of what is inside texts: placeholders, the parts of regular expressions, the words of shell commands.
+//! Which texts are what, the schema says.
 
 pub(crate) mod pattern;
 mod shell;
@@ -20,7 +20,7 @@ use super::{parts::Part, walk, written::Written};
 pub(crate) struct Token {
     /// Its bytes.
     pub range: Range<usize>,
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
 }
 
@@ -71,14 +71,14 @@ impl TokenKind {
     ];
 }
 
-/// The tokens of the texts that touch a range, in the order of the text; none overlaps another.
+/// Returns the tokens of the texts that touch a range, in the order of the text; none overlaps another.
 pub(crate) fn tokens(document: &Document, file: SpecFile, range: Range<usize>) -> Vec<Token> {
     let mut found = Vec::new();
     walk::values(document, file, &range, &mut |node, shape, _| mark(document, node, shape, &mut found));
     in_order(found)
 }
 
-/// The tokens of a part of a document.
+/// Returns the tokens of a part of a document.
 pub(crate) fn tokens_in(document: &Document, part: &Part<'_>) -> Vec<Token> {
     let mut found = Vec::new();
     walk::values_of(part, &mut |node, shape, _| mark(document, node, shape, &mut found));

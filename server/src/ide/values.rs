@@ -23,7 +23,7 @@ pub(crate) struct Values<'v> {
 }
 
 impl Values<'_> {
-    /// What a built-in name stands for now; nothing for one that only a run knows.
+    /// Returns what a built-in name stands for now; `None` for one that only a run knows.
     pub(crate) fn of(&self, name: &str) -> Option<String> {
         match name {
             "today" => self.now.get(..10).map(str::to_owned),
@@ -37,7 +37,7 @@ impl Values<'_> {
         }
     }
 
-    /// A text with all its placeholders filled; nothing when one has no value yet.
+    /// Returns a text with all its placeholders filled; `None` if one has no value yet.
     pub(crate) fn expand(&self, shape: &Shape, text: &str) -> Option<String> {
         self.expand_with(shape.template(), text)
     }
@@ -54,15 +54,15 @@ impl Values<'_> {
         Some(expanded)
     }
 
-    /// The path below the suite's directory that a text leads to. Nothing for one that leads elsewhere, or
-    /// that only a run knows.
+    /// Returns the path below the suite's directory that a text leads to. Nothing for one that leads elsewhere, or that
+    /// only a run knows.
     pub(crate) fn path(&self, shape: &Shape, text: &str) -> Option<String> {
         let path = self.path_with(shape.template(), text)?;
         let base = self.base(shape.word());
         Some(if base.is_empty() || path.starts_with('/') { path } else { format!("{base}/{path}") })
     }
 
-    /// The directory from which a path counts, when it is not the root.
+    /// Returns the directory from which a path counts, when it is not the root.
     pub(crate) fn base(&self, word: Option<Word>) -> &str {
         match word {
             Some(Word::File("handoff")) => clawspec::pipeline::handoff_base(self.files.place()),
@@ -70,7 +70,7 @@ impl Values<'_> {
         }
     }
 
-    /// The same for a text that is filled by a kind of template.
+    /// Returns the same for a text that is filled by a kind of template.
     pub(crate) fn path_with(&self, template: Option<&str>, text: &str) -> Option<String> {
         let text = self.expand_with(template, text)?;
         let path = text.strip_prefix(SCHEME).unwrap_or(&text);
@@ -83,7 +83,7 @@ impl Values<'_> {
         (!path.is_empty()).then(|| path.to_owned())
     }
 
-    /// The pattern of files that a text is; nothing when it is one path.
+    /// Returns the pattern of files that a text is; `None` if it is one path.
     pub(crate) fn pattern(&self, shape: &Shape, text: &str) -> Option<String> {
         shape.is_glob().then(|| self.path(shape, text)).flatten().filter(|path| path.contains(WILD))
     }

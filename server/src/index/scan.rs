@@ -1,5 +1,5 @@
-//! Fills the index from the disk: what version control ignores is left out, bounds are kept, and work that was
-//! overtaken is given up.
+//! Fills the index from the disk: what version control ignores is omitted, bounds are kept, and work that was overtaken
+//! is given up.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ use crate::{
     scope::{Scopes, is_main_name},
 };
 
-/// As many YAML files that are not ours are looked at.
+/// Maximum number of YAML files that that are not ours are looked at.
 const STRANGERS: usize = 100_000;
 
 /// More changes at once are found faster by looking at everything.
@@ -29,9 +29,9 @@ const CHANGES: usize = 500;
 
 /// What the index asks while it is filled.
 pub(crate) trait Host {
-    /// What files belong to.
+    /// Returns what files belong to.
     fn scopes(&self) -> &Scopes;
-    /// The unit of columns, and how much is held.
+    /// Returns the unit of columns, and how much is held.
     fn terms(&self) -> (Encoding, Limits);
     /// Something was looked at.
     fn finished(&self, outcome: &Outcome);
@@ -59,12 +59,12 @@ pub(crate) fn work_until_stopped(index: &Index, host: &dyn Host) {
     }
 }
 
-/// Whether a file of this name says which files are left out.
+/// Whether a file of this name says which files are omitted.
 pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
 
-/// Does the work; nothing when it was overtaken.
+/// Does the work; `None` if it was overtaken.
 fn perform(index: &Index, host: &dyn Host, job: &Job) -> Option<Outcome> {
     let scopes = host.scopes();
     let (encoding, limits) = host.terms();
@@ -193,7 +193,7 @@ impl Scan<'_> {
                 continue;
             }
             let mut walker = walk(&folder);
-            // Down to the files in question and no further: whether they are ignored stands on the way.
+            // Down to the files in question and no further: whether they are ignored is on the way.
             walker.filter_entry(move |entry| {
                 let here = entry.path();
                 wanted.iter().any(|wanted| wanted.starts_with(here)) || here.ancestors().any(|it| wanted.contains(it))
@@ -289,7 +289,7 @@ impl Scan<'_> {
         self.found.insert(path.to_owned(), Known { stamp, facts: Arc::new(facts), is_read });
     }
 
-    /// Why no more files are held.
+    /// Returns why no more files are held.
     fn reason(&self) -> String {
         let bound = if self.found.len() >= self.limits.files {
             format!("`index.files` allows {}", self.limits.files)
@@ -321,7 +321,7 @@ impl Stamp {
     }
 }
 
-/// The folders that lie in no other.
+/// Returns the folders that are in no other.
 fn outermost(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let distinct: BTreeSet<PathBuf> = folders.into_iter().collect();
     let is_inner = |folder: &PathBuf| folder.ancestors().skip(1).any(|above| distinct.contains(above));

@@ -24,7 +24,7 @@ use super::{
     tokens, transport,
 };
 
-/// As many lists of completions can be asked about: clients ask about the last one.
+/// Maximum number of lists of completions that can be asked about: clients ask about the last one.
 const OFFERED: usize = 8;
 
 /// The framework's view of the session.
@@ -102,7 +102,7 @@ impl Backend {
         self.with_on(&self.session.requests, uri, About::Document(&uri.0), work).await
     }
 
-    /// The same on some threads, once the earlier changes about this are made.
+    /// Returns the same on some threads, once the earlier changes about this are made.
     async fn with_on<T: Send + 'static>(
         &self,
         pool: &Pool,
@@ -118,7 +118,7 @@ impl Backend {
         Ok(Some(pool.perform(move || work(session.refreshed(&uri, snapshot))).await.map_err(panicked)?))
     }
 
-    /// The same for answers that may be long: they are put into words away from the transport, too.
+    /// Returns the same for answers that may be long: they are put into words away from the transport, too.
     async fn with_much<T: Serialize + Send + 'static>(
         &self,
         uri: &Uri,
@@ -127,7 +127,7 @@ impl Backend {
         self.with_words(uri, move |snapshot| vec![serde_json::to_string(&work(snapshot)).unwrap_or_default()]).await
     }
 
-    /// The same for answers that are a text of JSON already, in pieces.
+    /// Returns the same for answers that are a text of JSON already, in pieces.
     async fn with_words<T>(
         &self,
         uri: &Uri,
@@ -170,9 +170,9 @@ fn answered(answer: std::result::Result<(), Vec<String>>) -> Result<()> {
     answer.map_err(|_| failed("an answer found no request that it belongs to".to_owned()))
 }
 
-/// The folders of the workspace.
+/// Returns the folders of the workspace.
 fn folders(params: &InitializeParams) -> Vec<std::path::PathBuf> {
-    // As JSON: the names are those of the specification, and what a client leaves out is null.
+    // As JSON: the names are those of the specification, and what a client omits is null.
     let params = serde_json::to_value(params).unwrap_or_default();
     let uris: Vec<&str> = match params["workspaceFolders"].as_array() {
         Some(folders) => folders.iter().filter_map(|folder| folder["uri"].as_str()).collect(),
@@ -185,7 +185,7 @@ pub(super) fn panicked(panicked: Panicked) -> Error {
     failed(format!("the request failed inside the server: {panicked}"))
 }
 
-/// A request that cannot be done, for a reason that the user can read.
+/// Returns a request that cannot be done, for a reason that the user can read.
 pub(super) fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }

@@ -20,7 +20,7 @@ pub(super) const SOURCE: &str = "speclens";
 /// The source of results of runs.
 pub(super) const RUN_SOURCE: &str = "speclens run";
 
-/// The code of the diagnostic that says that others are left out.
+/// The code of the diagnostic that says that others are omitted.
 const LEFT_OUT: &str = "not-shown";
 
 pub(super) fn position(place: LineColumn) -> lsp::Position {
@@ -36,7 +36,7 @@ pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>
 pub(super) struct Ranges<'d> {
     document: &'d Document,
     encoding: Encoding,
-    /// How many places were converted.
+    /// Number of places that were converted.
     count: Cell<usize>,
     /// Where each line begins.
     starts: OnceCell<Vec<usize>>,
@@ -76,7 +76,7 @@ impl<'d> Ranges<'d> {
     }
 }
 
-/// Where each line of a text begins.
+/// Returns where each line of a text begins.
 fn line_starts(text: &Rope) -> Vec<usize> {
     let mut starts = vec![0];
     let mut before = 0;
@@ -119,7 +119,7 @@ pub(super) fn text_edit(document: &Document, encoding: Encoding, edit: &Edit) ->
     lsp::TextEdit { range: range(document, encoding, edit.range.clone()), new_text: edit.text.clone() }
 }
 
-/// The diagnostic that ends a list from which others are left out. `command` lists them all.
+/// Returns the diagnostic that ends a list from which others are omitted. `command` lists them all.
 pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp::Diagnostic> {
     (count > 0).then(|| lsp::Diagnostic {
         range: lsp::Range::default(),
@@ -140,7 +140,7 @@ pub(super) struct Converter<'s> {
 }
 
 impl Converter<'_> {
-    /// A problem as a diagnostic.
+    /// Returns a problem as a diagnostic.
     pub(super) fn diagnostic(&self, problem: &Problem) -> lsp::Diagnostic {
         let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
             location: match &related.file {
@@ -164,7 +164,7 @@ impl Converter<'_> {
         }
     }
 
-    /// A place in another file.
+    /// Returns a place in another file.
     fn elsewhere(&self, file: &OtherFile, range: Range<usize>) -> lsp::Location {
         let places = Lines::new(&Rope::from_str(&file.text()), self.ranges.encoding).places(range);
         lsp::Location {
@@ -174,18 +174,18 @@ impl Converter<'_> {
     }
 }
 
-/// The address of a file.
+/// Returns the address of a file.
 pub(super) fn uri(path: &Path) -> Option<lsp::Uri> {
     Some(lsp::Uri(url::Url::from_file_path(path).ok()?.into()))
 }
 
-/// The path of a file that a client names; nothing for anything that is no local file.
+/// Returns the path of a file that a client names; `None` for anything that is no local file.
 pub(super) fn path(uri: &str) -> Option<PathBuf> {
     let url = url::Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     url.to_file_path().ok()
 }
 
-/// The address of a file whose path is written from the directory of another one.
+/// Returns the address of a file whose path is written from the directory of another one.
 pub(super) fn beside(uri: &lsp::Uri, path: &str) -> Option<lsp::Uri> {
     let mut file = self::path(&uri.0)?;
     file.pop();
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn many_ranges_are_converted_like_one() {
-        // More than one piece of the rope, which may begin behind a return.
+        // More than one piece of the rope, which may begin after a return.
         let long = "- a\r\n-\r".repeat(400);
         for text in ["a: b\r\nc: d\re: f\n\n\r\n", "ä: 😀\r\nb: c\n", "", "a", "a\r", "\n\r", &long] {
             let document = Document::read(text, ScalarRules::Yaml12);

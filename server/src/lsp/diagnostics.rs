@@ -1,5 +1,5 @@
-//! What is wrong with the text of a document, as the client reads it. Most of it was sent before: the words of what was found in
-//! an item are kept as JSON with the item, and only the numbers of their lines are written anew.
+//! What is wrong with the text of a document, as the client reads it. Most of it was sent before: the words of what was
+//! found in an item are kept as JSON with the item, and only the numbers of their lines are rewritten.
 
 use std::{
     fmt::Write as _,
@@ -28,12 +28,12 @@ pub(super) struct List {
 }
 
 impl List {
-    /// An empty list.
+    /// Returns an empty list.
     pub(super) fn new() -> List {
         List { json: String::from("[") }
     }
 
-    /// What is wrong with the text of a document: all of it, or what matters most.
+    /// Returns what is wrong with the text of a document: all of it, or what matters most.
     pub(super) fn of(snapshot: &Snapshot, uri: &lsp::Uri, problems: &Problems) -> List {
         let all: Vec<Located<'_>> = problems.iter().collect();
         let shown = limit::chosen(&all, snapshot.edited_at, |located| (located.severity(), located.range()));
@@ -91,13 +91,13 @@ impl List {
         }
     }
 
-    /// The list.
+    /// Returns the list.
     pub(super) fn into_json(mut self) -> String {
         self.json.push(']');
         self.json
     }
 
-    /// The answer to a client that asks for the diagnostics, and that has those of a result.
+    /// Returns the answer to a client that asks for the diagnostics, and that has those of a result.
     pub(super) fn into_report(self, known: Option<&str>) -> String {
         let items = self.into_json();
         let mut hasher = FxHasher::default();

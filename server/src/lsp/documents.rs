@@ -65,13 +65,13 @@ struct Closed {
 const MAX_ASKED_WHILE_TYPING: usize = 256 * 1024;
 
 impl Place {
-    /// The suite that the document at this address belongs to.
+    /// Returns the suite that the document at this address belongs to.
     pub(super) fn suite(&self, uri: &str) -> SuiteId {
         let place = self.scope.as_ref().map(|scope| scope.main.as_ref().unwrap_or(&scope.place).clone());
         SuiteId { directory: self.directory.clone(), place: place.unwrap_or_else(|| uri.to_owned()) }
     }
 
-    /// The dialect, when it is a suite.
+    /// Returns the dialect, when it is a suite.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         self.file.dialect()
     }
@@ -81,7 +81,7 @@ impl Place {
         self.path.is_some() && self.file.has_cases()
     }
 
-    /// The main file of its suite, where that is another file.
+    /// Returns the main file of its suite, where that is another file.
     pub(super) fn main(&self) -> Option<&str> {
         let scope = self.scope.as_ref()?;
         scope.main.as_deref().filter(|main| *main != scope.place)
@@ -94,14 +94,14 @@ impl Place {
 }
 
 impl Session {
-    /// The place of a document that is ours; nothing for any other.
+    /// Returns the place of a document that is ours; `None` for any other.
     fn place_of(&self, uri: &str, text: &str) -> Option<Place> {
         match convert::path(uri) {
             Some(path) => {
                 let scope = self.scopes.find(&path, text)?;
                 Some(self.place_in(path, scope))
             }
-            // Such documents are no files, but old versions of some, or pieces of output.
+            // Such documents are not files, but old versions of some, or pieces of output.
             None if !uri.starts_with("untitled:") => None,
             None => {
                 let file = kind::detect("", text, &Around { is_asked_for: true, ..Around::NOTHING })?.file;
@@ -445,7 +445,7 @@ impl Session {
         }
     }
 
-    /// Asks anew what a document is and where it belongs. Says whether that is something else than before.
+    /// Asks again what a document is and where it belongs. Says whether that is something else than before.
     fn reconsider(&self, uri: &str) -> bool {
         loop {
             let (seen, before) = {

@@ -35,23 +35,23 @@ use crate::{
     job,
 };
 
-/// The problems of the text, for a client that asks.
+/// Returns the problems of the text, for a client that asks.
 pub(super) fn diagnostics(snapshot: &Snapshot, uri: &Uri) -> List {
     List::of(snapshot, uri, &problems(snapshot))
 }
 
-/// The problems of this version, under the settings as they are now.
+/// Returns the problems of this version, under the settings as they are now.
 fn problems(snapshot: &Snapshot) -> Arc<Problems> {
     super::problems(snapshot, &snapshot.workspace())
 }
 
-/// The models that can work on the tests of a document.
+/// Returns the models that can work on the tests of a document.
 pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
     let Snapshot { document, analyzer, place, .. } = snapshot;
     models::choices(document, place.file, *analyzer, place.files.as_ref())
 }
 
-/// The lenses of a suite.
+/// Returns the lenses of a suite.
 pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<String> {
     let place = &snapshot.place;
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
@@ -91,13 +91,13 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<String> {
 /// What tests add to the lenses of a document.
 struct AddsLenses;
 
-/// The way from the directory of a document to another file, as people write it.
+/// Returns the way from the directory of a document to another file, as people write it.
 fn way(from: Option<&Path>, to: &Path) -> String {
     let directory = from.and_then(Path::parent);
     directory.and_then(|directory| files::way(directory, to)).unwrap_or_else(|| to.display().to_string())
 }
 
-/// The actions at a place: cures of problems, and what can be run from there.
+/// Returns the actions at a place: fixes of problems, and what can be run from there.
 pub(super) fn actions(session: &Session, snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
     let wanted = |kind: &str| {
         params.context.only.as_ref().is_none_or(|only| {
@@ -205,7 +205,7 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
     actions
 }
 
-/// What is known of the tests of a file, for a client that shows it its own way.
+/// Returns what is known of the tests of a file, for a client that shows it its own way.
 pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
     let cases = latest.into_iter().flat_map(Latest::all);
     cases
@@ -216,7 +216,7 @@ pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
         .collect()
 }
 
-/// What may be written at a place. The second part holds the docs that are sent when they are asked for.
+/// Returns what may be written at a place. The second part holds the docs that are sent when they are asked for.
 pub(super) fn completion(
     session: &Session,
     snapshot: &Snapshot,
@@ -278,13 +278,13 @@ fn share(list: &mut CompletionList) {
     });
 }
 
-/// The list that an item belongs to, and its place there, when there is more to say about it.
+/// Returns the list that an item belongs to, and its place there, when there is more to say about it.
 pub(super) fn place_of(item: &CompletionItem) -> Option<(u64, usize)> {
     let data = item.data.as_ref()?;
     Some((data.get("list")?.as_u64()?, usize::try_from(data.get("index")?.as_u64()?).ok()?))
 }
 
-/// Whether the cursor stands behind a colon once a text is inserted, where a value is to come.
+/// Whether the cursor is after a colon once a text is inserted, where a value is to come.
 fn awaits_value(text: &str) -> bool {
     let ends = ["$0", "${0}", "$1", "${1}"];
     ends.iter().fold(text, |text, end| text.strip_suffix(end).unwrap_or(text)).ends_with(": ")
@@ -333,7 +333,7 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
     }
 }
 
-/// What is known about a place.
+/// Returns what is known about a place.
 pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let offset = convert::offset(document, encoding, position);
@@ -365,7 +365,7 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     })
 }
 
-/// The outline.
+/// Returns the outline.
 pub(super) fn symbols(snapshot: &Snapshot) -> Vec<String> {
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
     for section in symbols::sections(&snapshot.document, snapshot.place.file) {
@@ -423,7 +423,7 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
     }
 }
 
-/// What can be folded.
+/// Returns what can be folded.
 pub(super) fn folding(snapshot: &Snapshot) -> Vec<String> {
     let word = |ranges: &convert::Ranges<'_>, fold: Fold| {
         let range = ranges.range(fold.range);

@@ -58,7 +58,7 @@ pub(super) fn of_kinds(
     kinds.map(|(scope, title)| action(snapshot, uri, scope, title, CodeActionKind::QuickFix)).collect()
 }
 
-/// The action that applies every safe fix.
+/// Returns the action that applies every safe fix.
 pub(super) fn of_file(snapshot: &Snapshot, uri: &Uri, problems: &Problems) -> Option<CodeActionResponse> {
     let (scope, title) = actions::safe(problems)?;
     Some(action(snapshot, uri, scope, title, CodeActionKind::Custom(KIND.into())))
@@ -91,12 +91,12 @@ fn data_of(action: &CodeAction) -> Option<Data> {
     serde_json::from_value(action.data.clone()?).ok()
 }
 
-/// The document that an action without an edit is about.
+/// Returns the document that an action without an edit is about.
 pub(super) fn document_of(action: &CodeAction) -> Option<Uri> {
     data_of(action).map(|data| Uri(data.uri))
 }
 
-/// The action with its edit; nothing where the text is no longer the one that it was made for.
+/// Returns the action with its edit; `None` if the text is no longer the one that it was made for.
 pub(super) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Option<CodeAction> {
     let data = data_of(&action).filter(|data| data.version == snapshot.version)?;
     let scope = match &data.code {

@@ -24,7 +24,7 @@ use crate::{
     workspace::SETTINGS_FILE,
 };
 
-/// The actions for the problems that touch a range.
+/// Returns the actions for the problems that touch a range.
 pub(super) fn actions(
     session: &Session,
     snapshot: &Snapshot,
@@ -64,7 +64,7 @@ pub(super) fn actions(
     found
 }
 
-/// The edit of the settings in force, or of new ones at the root of the workspace.
+/// Returns the edit of the settings in force, or of new ones at the root of the workspace.
 fn in_workspace(session: &Session, snapshot: &Snapshot, code: Code) -> Option<lsp::WorkspaceEdit> {
     let path = snapshot.place.path.as_deref()?;
     let file = snapshot.workspace().file;

@@ -1,5 +1,5 @@
 //! The index of the workspace as the server uses it: filled on a thread of its own, with what open documents hold
-//! in place of what is on the disk.
+//! instead of what is on the disk.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
@@ -38,7 +38,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Its address.
+    /// Returns its address.
     pub(super) fn uri(&self) -> Option<lsp::Uri> {
         match (&self.open, &self.path) {
             (Some((uri, _)), _) => Some(lsp::Uri(uri.clone())),
@@ -85,7 +85,7 @@ impl Host for Filler {
 }
 
 impl Session {
-    /// What every file says, the open ones as they stand in the editor; but for one of them.
+    /// Returns what every file says, the open ones as they are in the editor; except for one of them.
     pub(super) fn sources(&self, but: Option<&str>) -> Vec<Source> {
         let open = self.snapshots();
         let paths: BTreeSet<PathBuf> = {
@@ -142,7 +142,7 @@ impl Session {
         names.into_iter().take(LIMIT).collect()
     }
 
-    /// What an open document says. It is found out once for each version of it.
+    /// Returns what an open document says. It is found out once for each version of it.
     fn facts_of(&self, uri: &str, snapshot: &Snapshot) -> Arc<Facts> {
         let known = self.remembered().get(uri).cloned();
         if let Some((opening, version, facts)) = known

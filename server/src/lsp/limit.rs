@@ -40,7 +40,7 @@ pub(super) fn chosen<T>(
 mod tests {
     use super::*;
 
-    /// What is chosen of so many problems, one every 100 bytes, of which some are not hints.
+    /// Returns what is chosen of so many problems, one every 100 bytes, of which some are not hints.
     fn check(count: usize, edited_at: usize, others: &[(usize, Severity)]) -> Vec<usize> {
         let severity = |index| others.iter().find(|other| other.0 == index).map_or(Severity::Hint, |other| other.1);
         let all: Vec<_> = (0..count).map(|index| (severity(index), index * 100..index * 100 + 10)).collect();

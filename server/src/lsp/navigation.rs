@@ -44,7 +44,7 @@ fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
     occurrences::find(&snapshot.document, snapshot.place.file, offset(snapshot, position))
 }
 
-/// Where the name at a place comes from; the file that a path leads to.
+/// Returns where the name at a place comes from; the file that a path leads to.
 pub(super) fn definition(session: &Session, snapshot: &Snapshot, uri: &Uri, position: Position) -> Vec<Location> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
@@ -92,7 +92,7 @@ fn seen_at(session: &Session, snapshot: &Snapshot, uri: &Uri, at: usize, files: 
     seen.find(is_meant).map_or_else(|| files.clone(), |place| vec![place])
 }
 
-/// Where the name at a place is used.
+/// Returns where the name at a place is used.
 pub(super) fn references(
     session: &Session,
     snapshot: &Snapshot,
@@ -117,7 +117,7 @@ pub(super) fn references(
     places.map(|place| Location { uri: uri.clone(), range: ranges.range(place.range) }).collect()
 }
 
-/// The same, shown in the text.
+/// Returns the same, shown in the text.
 pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<DocumentHighlight> {
     let places = found(snapshot, position).into_iter().flat_map(|found| found.places);
     let kind = |is_definition| match is_definition {
@@ -130,7 +130,7 @@ pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Documen
         .collect()
 }
 
-/// The name that would be renamed.
+/// Returns the name that would be renamed.
 pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<PrepareRenameResult> {
     let found = found(snapshot, position).filter(|found| found.kind != NameKind::BuiltIn)?;
     Some(PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
@@ -139,7 +139,7 @@ pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<
     }))
 }
 
-/// The edits of a rename, or why there are none.
+/// Returns the edits of a rename, or why there are none.
 pub(super) fn rename(
     session: &Session,
     snapshot: &Snapshot,
@@ -189,12 +189,12 @@ struct AddsLinks;
 /// The length of a date at the beginning of a time.
 const DATE: usize = 10;
 
-/// A file in the suite's directory, as the client names it.
+/// Returns a file in the suite's directory, as the client names it.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
     Some(Uri(url::Url::from_file_path(lexical(&snapshot.place.files.root().join(path))).ok()?.into()))
 }
 
-/// The entries of the main file that lead to the document, when it is a part of a suite.
+/// Returns the entries of the main file that lead to the document, when it is a part of a suite.
 fn entries(snapshot: &Snapshot) -> Vec<Location> {
     let files = snapshot.place.files.as_ref();
     let Some(main) = files.main() else { return Vec::new() };
@@ -209,7 +209,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Location> {
         .collect()
 }
 
-/// What a selection at each place grows to.
+/// Returns what a selection at each place grows to.
 pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<SelectionRange> {
     let grown = positions.iter().map(|position| {
         let around = selection::around(&snapshot.document, offset(snapshot, *position));
@@ -224,7 +224,7 @@ pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<Sel
     grown.collect()
 }
 
-/// The symbols of all files, open or not, whose names hold the letters of a query, in the order of the files.
+/// Returns the symbols of all files, open or not, whose names hold the letters of a query, in the order of the files.
 #[expect(deprecated, reason = "the type cannot be made without the field")]
 pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInformation> {
     session.index.settle(PATIENCE);
@@ -250,7 +250,7 @@ pub(super) fn workspace_symbols(session: &Session, query: &str) -> Vec<SymbolInf
     found
 }
 
-/// Whether the letters of the query stand in the name in this order, case aside.
+/// Whether the letters of the query are in the name in this order, case aside.
 fn fits(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))

@@ -96,8 +96,8 @@ fn analyse(session: &Arc<Session>, runtime: &Handle, uri: &str) {
     refresh();
 }
 
-/// The diagnostics of the files that hold cases of a suite and that are not open. Where two suites name a file, the one
-/// that the file belongs to reports it.
+/// Returns the diagnostics of the files that hold cases of a suite and that are not open. Where two suites name a file,
+/// the one that the file belongs to reports it.
 fn diagnostics_of_parts(
     session: &Session,
     snapshot: &Snapshot,
@@ -122,7 +122,7 @@ fn diagnostics_of_parts(
     found.collect()
 }
 
-/// What the recordings say about the suite as it stands.
+/// Returns what the recordings say about the suite as written.
 fn results(
     session: &Session,
     uri: &str,

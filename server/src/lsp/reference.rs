@@ -25,14 +25,14 @@ fn written() -> Option<&'static Written> {
     WRITTEN.get_or_init(write).as_ref()
 }
 
-/// The address of what the reference says about a place.
+/// Returns the address of what the reference says about a place.
 pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
     let written = written()?;
     let line = reference::line_of(&written.text, file, &page.path, page.tag, page.key.as_deref())?;
     Some(format!("{}#L{}", written.address.0, line + 1))
 }
 
-/// The address of what the reference says about a kind of problem; `None` until it is written.
+/// Returns the address of what the reference says about a kind of problem; `None` until it is written.
 pub(super) fn page_of(code: Code) -> Option<Uri> {
     let written = WRITTEN.get()?.as_ref()?;
     Some(Uri(format!("{}#{}", written.address.0, code.as_str())))

@@ -38,7 +38,7 @@ pub(super) struct Converter<'s> {
 }
 
 impl<'s> Converter<'s> {
-    /// The converter for an open document.
+    /// Returns the converter for an open document.
     pub(super) fn of(snapshot: &'s Snapshot, uri: &'s lsp::Uri, folders: &'s [PathBuf]) -> Converter<'s> {
         Converter {
             document: &snapshot.document,
@@ -52,7 +52,7 @@ impl<'s> Converter<'s> {
         }
     }
 
-    /// The diagnostics, at most as many as one document shows.
+    /// Returns the diagnostics, at most as many as one document shows.
     pub(super) fn diagnostics(&self, problems: &[RunProblem]) -> Vec<lsp::Diagnostic> {
         let Some(severity) = self.severity else { return Vec::new() };
         let shown = limit::chosen(problems, self.edited_at, |problem| {
@@ -87,7 +87,7 @@ impl<'s> Converter<'s> {
         }
     }
 
-    /// The directory of the gateway's log, where it need not be in the workspace.
+    /// Returns the directory of the gateway log, where it need not be in the workspace.
     fn logs(&self) -> Option<PathBuf> {
         if self.place.dialect() != Some(Dialect::CLAWSPEC) {
             return None;
@@ -97,7 +97,8 @@ impl<'s> Converter<'s> {
         log.parent().filter(|directory| directory.is_absolute()).map(Path::to_path_buf)
     }
 
-    /// A place in another file that exists, and that is in the workspace without any symbolic link, or beside the gateway's log.
+    /// Returns a place in another file that exists, and that is in the workspace without any symbolic link, or beside
+    /// the gateway log.
     pub(super) fn location(&self, place: &FilePlace) -> Option<lsp::Location> {
         let path = lexical(&self.directory.join(&place.path));
         let real = fs::canonicalize(&path).ok().filter(|real| real.is_file())?;
@@ -110,7 +111,7 @@ impl<'s> Converter<'s> {
     }
 }
 
-/// How bad a result is, where a claim that fails is as bad as `failing`.
+/// Returns how bad a result is, where a claim that fails is as bad as `failing`.
 fn severity_of(status: Status, failing: Severity) -> Severity {
     match status {
         Status::Fail | Status::Error => failing,

@@ -1,5 +1,5 @@
-//! Runs that the editor starts: from a lens, an action, or a command. A run goes on by itself; its
-//! progress and its results are reported as they come.
+//! Runs that the editor starts: from a lens, an action, or a command. A run continues by itself; its progress and its
+//! results are reported as they come.
 
 mod listener;
 
@@ -49,7 +49,7 @@ pub(super) enum Wanted {
 /// What is done with the tests.
 #[derive(Clone, Debug)]
 pub(super) enum Deed {
-    /// They run. The ids of the models that act, in place of those that the suite names; those of the suite when empty.
+    /// They run. The ids of the models that act, instead of those that the suite names; those of the suite when empty.
     Run {
         /// The ids.
         models: Vec<String>,
@@ -365,7 +365,7 @@ pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     tokens.map(CancellationToken::cancel).count()
 }
 
-/// The runs under way, for a client that asks for them.
+/// Returns the runs under way, for a client that asks for them.
 pub(super) fn under_way(session: &Session) -> Vec<serde_json::Value> {
     let state = session.state();
     let tests = |run: &Running| run.left.keys().cloned().collect::<Vec<_>>();
@@ -378,7 +378,7 @@ pub(super) fn cancel_by_token(session: &Session, token: &lsp::ProgressToken) {
     session.state().runs.values().filter(|run| run.token == *token).for_each(|run| run.cancel.cancel());
 }
 
-/// The cases that run, of those that are candidates.
+/// Returns the cases that run, of those that are candidates.
 fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
     let obstacle = |index: usize| Obstacle::of(suite, index).or((!has_suite).then_some(Obstacle::NoSuite));
     match wanted {

@@ -180,7 +180,7 @@ pub(super) struct Open {
     pub found: Arc<Found>,
 }
 
-/// A document as it stands at one moment.
+/// A document as it is at one moment.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub opening: u64,
@@ -208,24 +208,24 @@ impl Open {
     }
 }
 
-/// A document as it stands at one moment, before its tree is brought up to date: what depends on the tree cannot be asked.
+/// A document as it is at one moment, before its tree is brought up to date: what depends on the tree cannot be asked.
 #[derive(Clone)]
 pub(super) struct Captured(Snapshot);
 
 impl Captured {
-    /// The place of the document.
+    /// Returns the place of the document.
     pub(super) fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// What the analysis found last.
+    /// Returns what the analysis found last.
     pub(super) fn latest(&self) -> Option<&Arc<Latest>> {
         self.0.latest.as_ref()
     }
 }
 
 impl Snapshot {
-    /// The settings that hold for the document, as the editor holds them.
+    /// Returns the settings that hold for the document, as the editor holds them.
     pub(super) fn workspace(&self) -> Workspace {
         let Some(reach) = &self.place.settings else { return Workspace::default() };
         let workspace = workspace::settings_over(reach, |path| self.buffers.text(path));
@@ -235,7 +235,7 @@ impl Snapshot {
 }
 
 impl Session {
-    /// A session without documents.
+    /// Returns a session without documents.
     pub(super) fn new(client: Client, outbox: Outbox, clock: Clock, requests: Pool, patient: Pool) -> Session {
         let state = State {
             open: HashMap::new(),
@@ -278,7 +278,7 @@ impl Session {
         }
     }
 
-    /// The results of a suite. All its files share them, and a run under way keeps them.
+    /// Returns the results of a suite. All its files share them, and a run under way keeps them.
     pub(super) fn results_of(&self, suite: &SuiteId) -> Arc<Mutex<Results>> {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(results) = shelf.get(suite).and_then(Weak::upgrade) {
@@ -290,12 +290,12 @@ impl Session {
         results
     }
 
-    /// What open documents said about names when they were asked last.
+    /// Returns what open documents said about names when they were asked last.
     pub(super) fn remembered(&self) -> MutexGuard<'_, HashMap<String, Remembered>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state. A handler that panicked while it held the lock leaves it usable.
+    /// Returns the state. A handler that panicked while it held the lock leaves it usable.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -325,7 +325,7 @@ impl Session {
         self.bell.notify_one();
     }
 
-    /// Waits for a document that is to be analysed; nothing when the server stops.
+    /// Waits for a document that is to be analysed; `None` if the server stops.
     pub(super) fn next_to_analyse(&self) -> Option<String> {
         let mut state = self.state();
         loop {
@@ -350,7 +350,7 @@ impl Session {
         self.index.stop();
     }
 
-    /// A document as it stands now, its tree up to date.
+    /// Returns a document as written now, its tree up to date.
     pub(super) fn snapshot(&self, uri: &str) -> Option<Snapshot> {
         self.captured(uri).map(|snapshot| self.refreshed(uri, snapshot))
     }
@@ -372,7 +372,7 @@ impl Session {
         snapshot
     }
 
-    /// A document as it stands now.
+    /// Returns a document as written now.
     pub(super) fn captured(&self, uri: &str) -> Option<Captured> {
         let state = self.state();
         let (abilities, display) = (state.abilities, state.display);
@@ -394,13 +394,13 @@ impl Session {
         }))
     }
 
-    /// A document as the messages so far leave it.
+    /// Returns a document as the messages so far leave it.
     pub(super) fn captured_in_turn(self: &Arc<Session>, uri: &str) -> oneshot::Receiver<Option<Captured>> {
         let (session, at) = (Arc::clone(self), uri.to_owned());
         self.changes.look(About::Document(uri), move || session.captured(&at))
     }
 
-    /// Every open document as it stands now, by its address.
+    /// Returns every open document as written now, by its address.
     pub(super) fn snapshots(&self) -> Vec<(String, Snapshot)> {
         let mut open: Vec<String> = self.state().open.keys().cloned().collect();
         open.sort();
@@ -435,7 +435,7 @@ impl Session {
         self.state().open.values().any(|open| open.place.path.as_deref() == Some(path))
     }
 
-    /// Diagnostics of a file that is not open are published anew from now on.
+    /// Diagnostics of a file that is not open are published again from now on.
     pub(super) fn forget_published(&self, path: &Path) {
         self.published_elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }

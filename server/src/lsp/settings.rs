@@ -15,7 +15,7 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// What is wrong with the settings that a document is under, where they are not open.
+/// Returns what is wrong with the settings that a document is under, where they are not open.
 pub(super) fn wrong(
     session: &Session,
     snapshot: &Snapshot,
@@ -32,7 +32,7 @@ pub(super) fn wrong(
     Some((file.path.clone(), found))
 }
 
-/// The problem of a suite that does not run because of its settings, at its first key.
+/// Returns the problem of a suite that does not run because of its settings, at its first key.
 pub(super) fn refusal(document: &Document, file: &SettingsFile) -> RunProblem {
     let first = document.root().and_then(|root| Some(root.entries().next()?.key.range()));
     RunProblem {

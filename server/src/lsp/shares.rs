@@ -13,7 +13,7 @@ use crate::ide::parts::Keeper;
 /// The values that a part of a document adds to the answer `T`, as JSON with commas between them. `T` may say more about it.
 pub(super) struct Share<T> {
     json: Box<str>,
-    /// Where numbers of lines are left out of the JSON, and how far each line is from the first one.
+    /// Where numbers of lines are omitted of the JSON, and how far each line is from the first one.
     lines: Box<[(u32, u32)]>,
     /// How many lines the part has.
     height: u32,
@@ -118,7 +118,7 @@ impl<'d> Answer<'d> {
         if inner.iter().all(|(share, _)| share.json.is_empty()) {
             return;
         }
-        // The end of the object comes behind its last member.
+        // The end of the object comes after its last member.
         self.json.last.pop();
         let _ = write!(self.json.last, ",\"{name}\":[");
         inner.iter().for_each(|placed| self.add_share(placed));

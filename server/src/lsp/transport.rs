@@ -1,6 +1,6 @@
-//! What stands between the framework and the pipes, so that a slow or silent client cannot stop the
-//! server, and a mistake in a handler cannot end it. Long answers go past the framework, which would take them
-//! apart and put them together again while everything else waits.
+//! What is between the framework and the pipes, so that a slow or silent client cannot stop the server, and a mistake
+//! in a handler cannot end it. Long answers go past the framework, which would take them apart and put them together
+//! again while everything else waits.
 
 use std::{
     cell::RefCell,
@@ -24,8 +24,8 @@ use tokio::{
 use tower::Service;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
-/// Passes on messages from the client, and leaves out what is none: the framework stops reading at the
-/// first message that it cannot decode. Ends when the input ends.
+/// Passes on messages from the client, and omits what is none: the framework stops reading at the first message that it
+/// cannot decode. Ends when the input ends.
 pub(super) async fn sift<R, W>(input: R, mut output: W, outbox: Outbox)
 where
     R: AsyncRead + Unpin,
@@ -131,8 +131,8 @@ pub(super) struct Outbox {
 type Pieces = Vec<Vec<u8>>;
 
 impl Outbox {
-    /// A queue in front of `output`, and the task that drains it. The task ends when the queue is dropped
-    /// and empty, or when the output is closed.
+    /// Returns a queue in front of `output`, and the task that drains it. The task ends when the queue is dropped and
+    /// empty, or when the output is closed.
     pub(super) fn new<W>(output: W) -> (Outbox, impl Future<Output = ()> + Send)
     where
         W: AsyncWrite + Unpin + Send,
@@ -217,8 +217,8 @@ tokio::task_local! {
     static RESULT: RefCell<Option<Vec<String>>>;
 }
 
-/// Answers the request that is being handled with this result, a JSON text in pieces. What its handler returns is left out,
-/// unless it is an error. Gives the text back when no request is being handled.
+/// Answers the request that is being handled with this result, a JSON text in pieces. What its handler returns is
+/// omitted, unless it is an error. Gives the text back when no request is being handled.
 pub(super) fn answer(result: Vec<String>) -> Result<(), Vec<String>> {
     let mut result = Some(result);
     let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
@@ -236,7 +236,7 @@ pub(super) struct Guarded<S> {
 }
 
 impl<S> Guarded<S> {
-    /// A guard around the framework's service.
+    /// Returns a guard around the framework's service.
     pub(super) fn new(service: S, outbox: Outbox) -> Guarded<S> {
         Guarded { service, outbox, is_initialized: Arc::default() }
     }
@@ -324,7 +324,8 @@ fn is_unknown_method(response: &Response) -> bool {
     response.error().is_some_and(|error| error.code == ErrorCode::MethodNotFound)
 }
 
-/// The answer to a request that the server does not know. Before `initialize`, every request has the same answer.
+/// Returns the answer to a request that the server does not know. Before `initialize`, every request has the same
+/// answer.
 fn unknown_method(id: Id, is_initialized: &AtomicBool) -> Response {
     let error = match is_initialized.load(Ordering::Relaxed) {
         true => Error::method_not_found(),
@@ -453,7 +454,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_holds_up_nobody() {
+    async fn a_client_that_does_not_read_blocks_nothing() {
         let (ours, mut theirs) = tokio::io::duplex(16);
         let (mut outbox, draining) = Outbox::new(ours);
         let drained = tokio::spawn(draining);

@@ -18,7 +18,7 @@ impl Session {
         snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems)
     }
 
-    /// The main file of a document that is a part of its suite.
+    /// Returns the main file of a document that is a part of its suite.
     fn main_of(&self, snapshot: &Snapshot) -> Option<Snapshot> {
         let place = &snapshot.place;
         let main = place.main()?;
@@ -40,7 +40,7 @@ impl Session {
     }
 }
 
-/// The places in a suite of the cases that are written in a document, and of all where it makes the suite.
+/// Returns the places in a suite of the cases that are written in a document, and of all where it makes the suite.
 pub(super) fn cases_in(suite: &Suite, snapshot: &Snapshot) -> Vec<usize> {
     let part = snapshot.place.main().and(snapshot.place.scope.as_ref()).map(|scope| scope.place.as_str());
     let is_in = |file: Option<&str>| part.is_none_or(|part| file == Some(part));

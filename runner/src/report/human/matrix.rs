@@ -123,7 +123,7 @@ impl View<'_> {
         name(self.report, &self.matrix.subjects[index].name)
     }
 
-    /// The parts that are known of some subject.
+    /// Returns the parts that are known of some subject.
     fn parts(&self) -> Vec<Part> {
         let scores = || self.matrix.subjects.iter().map(|subject| subject.score);
         let is_known = |part: &Part| match part {
@@ -134,7 +134,7 @@ impl View<'_> {
         Part::ALL.into_iter().filter(is_known).collect()
     }
 
-    /// The lines of the table; `None` where a name is too long for one.
+    /// Returns the lines of the table; `None` where a name is too long for one.
     fn table(&self) -> Option<Vec<Line>> {
         const ALL: &str = "all tests";
         let parts = self.parts();
@@ -300,7 +300,7 @@ fn percent(value: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// A price, with the digits that say something of a small one.
+/// Returns a price, with the digits that say something of a small one.
 pub fn dollars(usd: f64) -> String {
     if usd == 0.0 || usd >= 1.0 { format!("${usd:.2}") } else { format!("${usd:.4}") }
 }
@@ -329,7 +329,7 @@ mod tests {
         report::{Root, SourceText},
     };
 
-    /// An attempt of `model` in so many turns for so much money.
+    /// Returns an attempt of `model` in so many turns for so much money.
     fn run(model: &str, repeat: u32, status: Status, turns: u32, cost_usd: Option<f64>) -> Arc<RunResult> {
         let usage = Some(Usage { input_tokens: 100, output_tokens: 10, cost_usd });
         Arc::new(RunResult {

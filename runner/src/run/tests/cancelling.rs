@@ -39,17 +39,17 @@ async fn a_cancelled_run_ends_and_records_nothing() {
     assert!(!directory.path().join(".speclens").exists());
 }
 
-/// How many runs are cancelled.
+/// Number of runs that are cancelled.
 const RUNS: usize = 120;
 
-/// Tests whose commands end soon, the third with an output that lies beside its recording.
+/// Tests whose commands end soon, the third with an output that is beside its recording.
 fn cases() -> Vec<Case> {
     let long = "head -c 100000 /dev/zero | tr '\\0' x";
     let script = |index: usize| if index == 2 { long.to_owned() } else { format!("echo {index}") };
     (0..8).map(|index| case(&format!("c{index}"), &script(index), "")).collect()
 }
 
-/// All files below a directory.
+/// Returns all files below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()

@@ -12,7 +12,7 @@ use crate::{
 pub(crate) struct Named {
     /// The name.
     pub name: String,
-    /// Where it stands, from the item.
+    /// Where it is, from the item.
     pub at: Pointer,
     /// Its bytes, counted from the item's first byte.
     pub range: Range<usize>,
@@ -26,22 +26,22 @@ pub(crate) struct Items<'f> {
 }
 
 impl<'f> Items<'f> {
-    /// The items of the list with this key.
+    /// Returns the items of the list with this key.
     pub(crate) fn new(list: &'static str, items: &'f [(usize, &'f ItemFacts)]) -> Items<'f> {
         Items { list, items }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn count(self) -> usize {
         self.items.len()
     }
 
-    /// Each with its number.
+    /// Returns each with its number.
     pub(crate) fn all(self) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
         self.items.iter().enumerate().map(|(index, (_, facts))| (index, *facts))
     }
 
-    /// Where a name in the item with this number is.
+    /// Returns where a name in the item with this number is.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
         let start = self.items[index].0;
         let at = Pointer::root().key(self.list).index(index).join(&named.at);
@@ -60,7 +60,7 @@ pub(crate) struct ItemFacts {
     pub agent: Option<Named>,
     /// The handoff contract that a stage names.
     pub handoff: Option<Named>,
-    /// The parameters of a scenario that an agent is not sent as they stand.
+    /// The parameters of a scenario that an agent is not sent as they are.
     pub params: Option<Params>,
     /// Whether some assertion below `then` waits.
     pub has_timeout: bool,
@@ -86,13 +86,13 @@ pub(crate) struct Expected {
 /// Parameters of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Params {
-    /// Where they stand.
+    /// Where they are.
     pub place: Named,
     /// Whether they are given where the text for an agent is looked for, as something else than text.
     pub is_task: bool,
 }
 
-/// The facts of a scenario or a stage.
+/// Returns the facts of a scenario or a stage.
 pub(crate) fn of(item: NodeRef<'_>) -> ItemFacts {
     let start = item.range().start;
     let item = Spot::root(item);
@@ -138,13 +138,13 @@ pub(crate) fn of(item: NodeRef<'_>) -> ItemFacts {
     }
 }
 
-/// The block that a value is written in, and where it begins there.
+/// Returns the block that a value is written in, and where it begins there.
 fn written(value: NodeRef<'_>) -> Option<(u64, usize)> {
     let (start, block) = value.document().block_of(value)?;
     Some((block.id(), value.own_range().start - start))
 }
 
-/// The assertions of a list that have one of these types, each with its path.
+/// Returns the assertions of a list that have one of these types, each with its path.
 fn paths_of<'d>(
     item: &Spot<'d>,
     list: &str,

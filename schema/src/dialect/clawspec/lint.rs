@@ -1,7 +1,8 @@
 //! What a schema cannot say about ClawSpec files, and what it can only say badly: the rules that look at each part.
 //!
-//! As for every dialect: what [`report_item`] answers depends on the item's own node and on files only, so that the answers can
-//! be kept; [`report_relations`] is asked anew after every edit. [`explain`] says better what the schema finds.
+//! As for every dialect: what [`report_item`] answers depends on the item's own node and on files only, so that the
+//! answers can be kept; [`report_relations`] is asked again after every edit. [`explain`] says better what the schema
+//! finds.
 
 use crate::{
     document::NodeRef,
@@ -96,7 +97,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
     }
 }
 
-/// Reports what PyYAML makes of the values and keys from a node on, the values of some of its keys left out.
+/// Reports what PyYAML makes of the values and keys from a node on, the values of some of its keys omitted.
 fn report_yaml(root: &Spot<'_>, definition: Definition, without: &[&str], report: &mut Report) {
     parts::each(root, without, &mut |part| match part {
         Part::Value(spot) => {
@@ -252,7 +253,7 @@ pub(crate) fn report_relations(
     }
 }
 
-/// Reports what is wrong with the templates below a node, the values of some keys left out.
+/// Reports what is wrong with the templates below a node, the values of some keys omitted.
 fn report_texts(file: SpecFile, spot: &Spot<'_>, without: &[&str], report: &mut Report) {
     missing_variable::clawspec::check(file, spot, without, report);
     unquoted_template::check_below(spot, without, report);

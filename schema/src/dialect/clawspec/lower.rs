@@ -73,7 +73,7 @@ impl RootContext {
     }
 }
 
-/// The settings of the workspace; the defaults where there are none, or none that can be read.
+/// Returns the settings of the workspace; the defaults where there are none, or none that can be read.
 pub fn settings(files: &dyn Files) -> Config {
     let Ok(bytes) = files.read(Config::FILE) else { return Config::default() };
     let Ok(text) = std::str::from_utf8(&bytes) else { return Config::default() };
@@ -82,7 +82,7 @@ pub fn settings(files: &dyn Files) -> Config {
     lenient(&value).unwrap_or_default()
 }
 
-/// The baselines that are stored beside a contract; nothing where there are none that can be read.
+/// Returns the baselines that are stored beside a contract; `None` if there are none that can be read.
 fn baselines(files: &dyn Files) -> Option<Baselines> {
     let directory = files.place().rsplit_once('/').map_or("", |(directory, _)| directory);
     let path = if directory.is_empty() { "baselines.yaml".to_owned() } else { format!("{directory}/baselines.yaml") };
@@ -349,7 +349,7 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// What the stages leave, and how they hand over.
+    /// Returns what the stages leave, and how they hand over.
     fn stages(
         &self,
         root: NodeRef<'_>,
@@ -385,7 +385,7 @@ impl Lowering<'_> {
         (productions, handoffs)
     }
 
-    /// The handoff contract of a stage, or why it cannot be read.
+    /// Returns the handoff contract of a stage, or why it cannot be read.
     fn contract_of_stage(&self, path: &str) -> Result<StageContract, String> {
         let base = handoff_base(self.files.place());
         let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };

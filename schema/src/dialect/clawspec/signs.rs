@@ -172,7 +172,7 @@ fn is_near(key: &str, other: &str) -> bool {
     nearest(key, [other]).is_some()
 }
 
-/// How many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.
+/// Returns how many of `when` and `then` the scenarios have as ClawSpec has them: elsewhere they are sentences.
 fn steps(outline: &Outline<'_>) -> usize {
     let has = |step: &str, bracket: char| {
         let mut found = outline.of_items("scenarios").filter(|entry| entry.key == step);

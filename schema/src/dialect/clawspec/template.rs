@@ -43,7 +43,7 @@ pub const FILLING: Filling = Filling {
 /// What `{{qa_inbox}}` stands for.
 pub const QA_INBOX: &str = "lumina.qa@agentmail.to";
 
-/// The variable with this name.
+/// Returns the variable with this name.
 pub fn variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }

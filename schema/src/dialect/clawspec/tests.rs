@@ -55,7 +55,7 @@ fn context() -> Context {
     Context { templates: Some(templates), ..Context::default() }
 }
 
-/// What is seen when these files are there.
+/// Returns what is seen when these files are there.
 fn evidence(case: &Case, files: &[&str]) -> Evidence {
     let context = context();
     let needs = case.claims.iter().flat_map(|claim| claim.check.needs(&context));
@@ -268,7 +268,7 @@ fn no_drift_passes_without_a_baseline_or_a_measure() {
     assert!(told(&unstored, &measured(1.0, &[]))[0].contains("skip no baseline of this scenario is stored"));
 }
 
-/// What is measured of a run without a trace whose gateway wrote this log.
+/// Returns what is measured of a run without a trace whose gateway wrote this log.
 fn logged(log: &str, ended: Option<Ended>) -> Vec<String> {
     let scope = Scope::new(Moment::After, &Config::default(), &Scoring::default());
     let measuring = Measuring { scope: Arc::new(scope) };

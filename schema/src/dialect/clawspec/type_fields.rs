@@ -11,7 +11,7 @@ use crate::{
 /// A place where an assertion is.
 const ASSERTION: &str = "/scenarios/0/then/0";
 
-/// What the schema says of an assertion.
+/// Returns what the schema says of an assertion.
 pub(crate) fn assertion_shape() -> Option<Shape> {
     Shape::find(SpecFile::CLAWSPEC_SCENARIOS, &Pointer::parse(ASSERTION), None)
 }

@@ -23,18 +23,18 @@ impl<'d> Asserted<'d> {
         Some(Asserted { items: list.items(), list })
     }
 
-    /// The values of all assertions of a type.
+    /// Returns the values of all assertions of a type.
     pub(crate) fn all(&self, name: &str) -> Vec<Spot<'d>> {
         self.items.iter().filter_map(|item| item.get(name)).collect()
     }
 
-    /// The same, those that are texts.
+    /// Returns the same, those that are texts.
     pub(crate) fn texts(&self, name: &str) -> Vec<(&'d str, Spot<'d>)> {
         self.all(name).into_iter().filter_map(|spot| Some((spot.text()?, spot))).collect()
     }
 
-    /// The type of each assertion. `None` where one has a name that does not exist, so that it is not known what it says, and
-    /// where there are none.
+    /// Returns the type of each assertion. `None` where one has a name that does not exist, so that it is not known
+    /// what it says, and where there are none.
     pub(crate) fn types(&self) -> Option<Vec<String>> {
         let names = |item: &Spot<'_>| -> Vec<String> { item.entries().into_iter().map(|(name, _)| name).collect() };
         let names: Vec<String> = self.items.iter().flat_map(names).collect();
@@ -77,7 +77,7 @@ pub(crate) fn is_task(context: &Context<'_>) -> bool {
     list.is_some_and(|list| context.base == list.index(0))
 }
 
-/// What the schema says of an assertion.
+/// Returns what the schema says of an assertion.
 pub(crate) fn shape() -> Option<Shape> {
     Shape::find(SpecFile::CLI_BENCH_TASKS, &Pointer::root().index(0).key("assert").index(0), None)
 }

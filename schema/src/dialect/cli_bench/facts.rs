@@ -19,7 +19,7 @@ use super::{
     task_files::{self, Target},
 };
 
-/// A text, and where it stands: counted from the item.
+/// A text, and where it is: counted from the item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// The text.
@@ -51,12 +51,12 @@ pub(crate) struct Items<'f> {
 }
 
 impl<'f> Items<'f> {
-    /// The items of the list at a place.
+    /// Returns the items of the list at a place.
     pub(crate) fn new(list: &'f Pointer, items: &'f [(usize, &'f ItemFacts)]) -> Items<'f> {
         Items { list, items }
     }
 
-    /// Each with its number.
+    /// Returns each with its number.
     pub(crate) fn all(self) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
         self.items.iter().enumerate().map(|(index, (_, facts))| (index, *facts))
     }
@@ -69,7 +69,7 @@ impl<'f> Items<'f> {
         })
     }
 
-    /// Where a text of the item with this number is.
+    /// Returns where a text of the item with this number is.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
         named.place(&self.list.index(index), self.items[index].0)
     }
@@ -101,7 +101,7 @@ pub(crate) struct FileFacts {
     pub(crate) wrong: Option<NoTasks>,
     /// Whether it says that it is something else than a task file.
     pub(crate) is_other: bool,
-    /// What it holds.
+    /// Its content.
     pub(crate) bytes: Arc<[u8]>,
 }
 
@@ -123,14 +123,14 @@ pub(crate) enum NoTasks {
 pub(crate) struct TaskId {
     /// The id.
     pub(crate) text: String,
-    /// Where it stands.
+    /// Its location.
     pub(crate) at: Pointer,
     /// Its bytes.
     pub(crate) range: Range<usize>,
 }
 
 impl FileFacts {
-    /// A finding, with the place of an id of this file beside it.
+    /// Returns a finding, with the place of an id of this file beside it.
     pub(crate) fn shown_beside(&self, finding: Finding, id: &TaskId, label: &'static str) -> Finding {
         let file = OtherFile { path: self.path.clone(), bytes: Arc::clone(&self.bytes) };
         finding.with_other_file(label, file, id.at.clone(), id.range.clone())
@@ -148,7 +148,7 @@ pub(crate) struct SuiteFacts {
     pub(crate) others: Vec<Arc<FileFacts>>,
 }
 
-/// What an item says; nothing for items of other lists than that of the tasks.
+/// Returns what an item says; `None` for items of other lists than that of the tasks.
 pub(crate) fn item_facts(
     file: SpecFile,
     list: &'static str,
@@ -206,13 +206,13 @@ fn shifted(range: Range<usize>, start: usize) -> Range<usize> {
 }
 
 impl Named {
-    /// Its place in the document, where its item is at `base` and begins at `start`.
+    /// Returns its place in the document, where its item is at `base` and begins at `start`.
     fn place(&self, base: &Pointer, start: usize) -> (Pointer, Range<usize>) {
         (base.join(&self.at), self.range.start + start..self.range.end + start)
     }
 }
 
-/// What a task file holds. Many entries and edits ask for the same files, so the last answers are kept.
+/// Returns what a task file holds. Many entries and edits ask for the same files, so the last answers are kept.
 pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     const KEPT: usize = 512;
     type Known = (Arc<[u8]>, Arc<FileFacts>);
@@ -258,7 +258,7 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     })
 }
 
-/// The ids in a list of tasks that stands at a place.
+/// Returns the ids in a list of tasks that is at a place.
 fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
     let ids = list.items().enumerate().filter_map(|(index, task)| {
         let id = task.get("id")?;
@@ -268,7 +268,7 @@ fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<TaskId> {
     ids.collect()
 }
 
-/// What the tasks of a document need to know of their suite.
+/// Returns what the tasks of a document need to know of their suite.
 pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) -> SuiteFacts {
     if file == SpecFile::CLI_BENCH {
         return of_main(root);

@@ -1,7 +1,7 @@
 //! What a schema cannot say about cli-bench files: the rules that look at each part.
 //!
-//! As for every dialect: what [`report_item`] and [`item_facts`](super::facts::item_facts) answer depends on the item's own
-//! node and on files only, so that the answers can be kept; [`report_relations`] is asked anew after every edit.
+//! As for every dialect: what [`report_item`] and [`item_facts`](super::facts::item_facts) answer depends on the item's
+//! own node and on files only, so that the answers can be kept; [`report_relations`] is asked again after every edit.
 
 use crate::{
     document::NodeRef,

@@ -76,7 +76,7 @@ impl RootContext {
     }
 }
 
-/// The models, each once.
+/// Returns the models, each once.
 fn models(root: NodeRef<'_>) -> Vec<String> {
     let mut models: Vec<String> = Vec::new();
     for model in texts(root.get("providers")) {
@@ -87,7 +87,7 @@ fn models(root: NodeRef<'_>) -> Vec<String> {
     models
 }
 
-/// The scripts of these models, each with a digest of its content, as far as they can be read.
+/// Returns the scripts of these models, each with a digest of its content, as far as they can be read.
 fn scripts(models: &[String], files: &dyn Files) -> Inputs {
     let paths = models.iter().filter_map(|model| script::file_of(model));
     let digests = paths.filter_map(|path| {
@@ -98,7 +98,7 @@ fn scripts(models: &[String], files: &dyn Files) -> Inputs {
     digests.collect()
 }
 
-/// The files that several entries of `tasks` lead to, each with the index of the first such entry.
+/// Returns the files that several entries of `tasks` lead to, each with the index of the first such entry.
 fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
     let items = root.get("tasks").into_iter().flat_map(NodeRef::items).enumerate();
     let entries: Vec<(usize, &str)> = items.filter_map(|(index, item)| Some((index, item.as_str()?))).collect();
@@ -225,7 +225,7 @@ fn lower_task(
     }
 }
 
-/// An item of `assert`; of one that cannot be read as a whole, the assertions that can.
+/// Returns an item of `assert`; of one that cannot be read as a whole, the assertions that can.
 fn assertion(item: &Value) -> Option<Assertion> {
     if let Ok(assertion) = Assertion::deserialize(item) {
         return Some(assertion);
@@ -238,7 +238,7 @@ fn assertion(item: &Value) -> Option<Assertion> {
     Assertion::deserialize(Value::Object(kept)).ok()
 }
 
-/// The values of environment variables, as they are written.
+/// Returns the values of environment variables, as they are written.
 fn environment(node: Option<NodeRef<'_>>) -> BTreeMap<String, String> {
     let entries = node.into_iter().flat_map(NodeRef::merged_entries);
     let value = |node: NodeRef<'_>| node.text().filter(|_| !node.is_null()).map(str::to_owned);

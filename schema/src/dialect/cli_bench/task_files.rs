@@ -23,18 +23,18 @@ pub enum Target {
         /// Whether there were too many entries to look at.
         cut: bool,
     },
-    /// To this path, where nothing stands.
+    /// To this path, where nothing is.
     Missing(String),
-    /// To a directory, or something else that is no file.
+    /// To a directory, or something else that is not a file.
     NoFile(String),
     /// To a place that is no path here, for this reason. Nothing is read there.
     Outside(&'static str),
-    /// Nowhere: nothing stands behind the scheme.
+    /// Nowhere: nothing is after the scheme.
     Nowhere,
 }
 
 impl Target {
-    /// Where a text leads; nothing for one that is no `file://` entry.
+    /// Returns where a text leads; `None` for one that is no `file://` entry.
     pub fn of(text: &str, files: &dyn Files) -> Option<Target> {
         let path = text.strip_prefix(SCHEME)?;
         if path.is_empty() {
@@ -66,7 +66,7 @@ impl Target {
         })
     }
 
-    /// The files, as far as there are any.
+    /// Returns the files, as far as there are any.
     pub fn files(self) -> Vec<String> {
         match self {
             Target::Files(files) => files,
@@ -77,12 +77,12 @@ impl Target {
     }
 }
 
-/// Whether an entry of a main file leads to a path, whatever stands there.
+/// Whether an entry of a main file leads to a path, whatever is there.
 pub fn is_named(main: &Document, path: &str, files: &dyn Files) -> bool {
     !entries_to(main, path, files).is_empty()
 }
 
-/// Where the entries of a main file stand that lead to a path, whatever stands there.
+/// Where the entries of a main file are that lead to a path, whatever is there.
 pub fn entries_to(main: &Document, path: &str, files: &dyn Files) -> Vec<std::ops::Range<usize>> {
     let tasks = main.root().and_then(|root| root.get("tasks"));
     let leads = |item: &NodeRef<'_>| {
@@ -95,7 +95,7 @@ pub fn entries_to(main: &Document, path: &str, files: &dyn Files) -> Vec<std::op
     tasks.into_iter().flat_map(NodeRef::items).filter(leads).map(|item| item.range()).collect()
 }
 
-/// The files that a main file names, each once, in the order of its entries.
+/// Returns the files that a main file names, each once, in the order of its entries.
 pub fn named_by(main: &Document, files: &dyn Files) -> Vec<String> {
     let tasks = main.root().and_then(|root| root.get("tasks"));
     let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
@@ -108,7 +108,7 @@ pub fn named_by(main: &Document, files: &dyn Files) -> Vec<String> {
     paths
 }
 
-/// The main file, as seen by a document of the suite.
+/// Returns the main file, as seen by a document of the suite.
 fn main_file(files: &dyn Files) -> &str {
     files.main().unwrap_or_else(|| files.place())
 }
@@ -118,7 +118,7 @@ pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// A path relative to the directory of the main file, without `.`; it begins with `..` when it leads out of it.
+/// Returns a path relative to the directory of the main file, without `.`; it begins with `..` when it leads out of it.
 pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
     let root = files.root().to_str().unwrap_or_default();
     let below_root = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
@@ -141,7 +141,7 @@ pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'stati
     Ok(steps.join("/"))
 }
 
-/// The way to an absolute path from the directory of the main file, which is absolute as well.
+/// Returns the way to an absolute path from the directory of the main file, which is absolute as well.
 fn from_root(root: &str, path: &str) -> Option<String> {
     let names = |path: &str| -> Vec<String> {
         path.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
@@ -155,14 +155,14 @@ fn from_root(root: &str, path: &str) -> Option<String> {
     Some(up.chain(path.iter().skip(common).map(String::as_str)).collect::<Vec<_>>().join("/"))
 }
 
-/// Reads a task file. Nothing when it is no text.
+/// Reads a task file. Nothing when it is not a text.
 pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
     let bytes = files.read_named(path)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     Ok(Arc::new(CaseFile { path: path.to_owned(), document: Document::read(text, rules()) }))
 }
 
-/// How the files of the format are read.
+/// Returns how the files of the format are read.
 pub(super) fn rules() -> ScalarRules {
     Dialect::CLI_BENCH.scalar_rules()
 }

@@ -126,18 +126,18 @@ pub(crate) struct Placed<'f> {
 }
 
 impl<'f> SuiteFacts<'f> {
-    /// The facts of a file. Each test comes with the byte where its node begins.
+    /// Returns the facts of a file. Each test comes with the byte where its node begins.
     pub(crate) fn of(root: RootFacts, tests: impl IntoIterator<Item = (usize, &'f TestFacts)>) -> SuiteFacts<'f> {
         let placed = |(index, (start, facts))| PlacedTest { index, start, facts };
         SuiteFacts { root, tests: tests.into_iter().enumerate().map(placed).collect() }
     }
 
-    /// The first prompt that a test sends.
+    /// Returns the first prompt that a test sends.
     pub(crate) fn first_prompt(&self) -> Option<Placed<'f>> {
         self.tests.iter().find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
     }
 
-    /// The sections that a test with a prompt needs, and that are not there or hold nothing.
+    /// Returns the sections that a test with a prompt needs, and that are not there or hold nothing.
     pub(crate) fn lacking(&self) -> impl Iterator<Item = &Section> {
         self.root.sections.iter().filter(|section| !section.filled && section.readable)
     }
@@ -147,26 +147,26 @@ impl<'f> SuiteFacts<'f> {
         self.tests.iter().any(|test| test.facts.is_damaged)
     }
 
-    /// The first test that a model judges, by its claim.
+    /// Returns the first test that a model judges, by its claim.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
         self.tests.iter().find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
     }
 }
 
 impl<'f> PlacedTest<'f> {
-    /// A name of the test.
+    /// Returns a name of the test.
     pub(crate) fn place(&self, named: &'f Named) -> Placed<'f> {
         Placed { named, test: Some((self.index, self.start)) }
     }
 }
 
 impl<'f> Placed<'f> {
-    /// A name of another section.
+    /// Returns a name of another section.
     pub(crate) fn of_root(named: &'f Named) -> Placed<'f> {
         Placed { named, test: None }
     }
 
-    /// Where it is in the document.
+    /// Returns where it is in the document.
     pub(crate) fn place(&self) -> (Pointer, Range<usize>) {
         let Named { at, range, .. } = self.named;
         match self.test {
@@ -177,7 +177,7 @@ impl<'f> Placed<'f> {
         }
     }
 
-    /// A mistake in the name.
+    /// Returns a mistake in the name.
     pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
         let (at, range) = self.place();
         Finding::new(rule, at, range)
@@ -185,21 +185,21 @@ impl<'f> Placed<'f> {
 }
 
 impl Finding {
-    /// The same with a name that belongs to it.
+    /// Returns the same with a name that belongs to it.
     pub(crate) fn with_name(self, label: &'static str, name: Placed<'_>) -> Finding {
         let (at, range) = name.place();
         self.related(Relation::Labelled(label), at, range)
     }
 }
 
-/// The sections that unknown keys of the root seem to be meant for: the names of the keys are the mistake.
+/// Returns the sections that unknown keys of the root seem to be meant for: the names of the keys are the mistake.
 fn misspelt_sections(root: &Spot<'_>) -> Vec<&'static str> {
     let names: Vec<&'static str> = Shape::of(SpecFile::KINDLM).fields(None).iter().map(|field| field.name).collect();
     let unknown = root.entries().into_iter().map(|(key, _)| key).filter(|key| !names.contains(&key.as_str()));
     unknown.filter_map(|key| nearest(&key, names.iter().copied())).collect()
 }
 
-/// The facts of the sections other than `tests`.
+/// Returns the facts of the sections other than `tests`.
 pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
     let root = Spot::root(root);
     let misspelt = misspelt_sections(&root);
@@ -258,7 +258,7 @@ fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
     Some(PromptFacts { named, placeholders: found })
 }
 
-/// The facts of one test.
+/// Returns the facts of one test.
 pub(crate) fn test_facts(test: NodeRef<'_>) -> TestFacts {
     let start = test.range().start;
     let test = Spot::root(test);

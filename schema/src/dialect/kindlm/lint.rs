@@ -10,9 +10,9 @@
 //!       └─ report_test ─▶ findings (pointers relative to the test, ranges as the nodes give them)
 //! ```
 //!
-//! What [`report_test`] and [`test_facts`] answer depends on the test's own node and on the files that it names, and on nothing
-//! else: as long as both stay the same the answers can be kept. [`report_relations`] is cheap and is asked anew after every
-//! edit.
+//! What [`report_test`] and [`test_facts`] answer depends on the test's own node and on the files that it names, and on
+//! nothing else: as long as both stay the same the answers can be kept. [`report_relations`] is cheap and is asked
+//! again after every edit.
 //!
 //! No rule says anything about a node whose type is wrong: validation does.
 //!

@@ -44,7 +44,7 @@ pub(crate) struct RootContext {
     pub judge: Option<Peer>,
     /// Whether the settings name it: then the `model` of a criterion does not count.
     pub judge_is_fixed: bool,
-    /// How many times it is asked.
+    /// Number of times that it is asked.
     pub judge_times: u32,
 }
 
@@ -69,7 +69,7 @@ impl RootContext {
     }
 }
 
-/// How many times a judge is asked where `betaJudge` is set.
+/// Number of times that a judge is asked where `betaJudge` is set.
 const JUDGE_TIMES: u32 = 3;
 
 /// Whether the file of feature flags switches `betaJudge` on. Without such a file, or with a broken one, no flag is set.
@@ -90,7 +90,7 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// An entry of `models` as the model that is asked.
+/// Returns an entry of `models` as the model that is asked.
 fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
     let provider = model.get("provider")?.as_str()?.to_owned();
     let reached = providers.and_then(|providers| providers.get(&provider));
@@ -103,7 +103,7 @@ fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<Peer> {
     })
 }
 
-/// Lowers a whole document. `pass_rate` takes the place of the default of `gates.passRateMin`.
+/// Lowers a whole document. `pass_rate` replaces the default of `gates.passRateMin`.
 pub fn lower_suite(document: &Document, files: &dyn Files, pass_rate: Option<f64>) -> Suite {
     let context = RootContext::of(document, files, &Settings::default());
     let tests = document.root().and_then(|root| root.get("tests"));
@@ -191,7 +191,8 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
     (Action::None, false)
 }
 
-/// The values of the variables that a template names. Others decide nothing, so a change of them makes nothing stale.
+/// Returns the values of the variables that a template names. Others decide nothing, so a change of them makes nothing
+/// stale.
 fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
     let used: BTreeSet<&str> = template::names(template).collect();
     let entries = test.get("vars").into_iter().flat_map(NodeRef::entries);

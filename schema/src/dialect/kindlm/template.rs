@@ -36,7 +36,7 @@ pub(crate) const BODY: Filling = Filling {
     ],
 };
 
-/// The names that a template takes, in order of appearance, repeated ones included. Names of the environment
+/// Returns the names that a template takes, in order of appearance, repeated ones included. Names of the environment
 /// (`{{env.X}}`) stay as they are, so they do not count.
 pub fn names(template: &str) -> impl Iterator<Item = &str> {
     template::placeholders(template).into_iter().filter(|found| !found.is_reserved()).map(|found| found.name)

@@ -65,7 +65,7 @@ pub(crate) enum Reason {
     Unnamed,
 }
 
-/// The variables of a test.
+/// Returns the variables of a test.
 pub(crate) fn vars<'d>(test: &Spot<'d>) -> Vec<(String, Spot<'d>)> {
     test.get("vars").filter(Spot::is_mapping).map(|vars| vars.entries()).unwrap_or_default()
 }
@@ -111,19 +111,19 @@ impl<'d> Command<'d> {
         Some(Command { spot, template, placeholders, vars, missing, idle, places: OnceCell::new() })
     }
 
-    /// The bytes of a placeholder.
+    /// Returns the bytes of a placeholder.
     pub(crate) fn range_of(&self, number: usize) -> Range<usize> {
         let places = self.places.get_or_init(|| self.spot.placeholder_places());
         let place = self.placeholders.get(number).and_then(|placeholder| places.get(placeholder.text));
         place.cloned().unwrap_or_else(|| self.spot.head_or_line())
     }
 
-    /// The values by name: of a name that is there twice the first one.
+    /// Returns the values by name: of a name that is there twice the first one.
     pub(crate) fn values(&self) -> HashMap<&str, &Spot<'d>> {
         self.vars.iter().rev().map(|(name, var)| (name.as_str(), var)).collect()
     }
 
-    /// The variables that the command does not use for one reason.
+    /// Returns the variables that the command does not use for one reason.
     pub(crate) fn idle_as(&self, reason: Reason) -> impl Iterator<Item = (&str, &Spot<'d>)> {
         let idle = self.idle.iter().filter(move |idle| idle.reason == reason);
         idle.map(|idle| &self.vars[idle.number]).map(|(name, var)| (name.as_str(), var))
@@ -149,13 +149,13 @@ pub(crate) struct Sent<'f> {
 }
 
 impl<'f> Sent<'f> {
-    /// A name of the test.
+    /// Returns a name of the test.
     pub(crate) fn place(&self, named: &'f Named) -> Placed<'f> {
         self.test.place(named)
     }
 }
 
-/// The prompts that tests send, where something is amiss.
+/// Returns the prompts that tests send, where something is amiss.
 pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
     let mut search = Search::default();
     // Of a name that is given twice the first counts.
@@ -192,7 +192,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
     all
 }
 
-/// The edits that add a variable to a test.
+/// Returns the edits that add a variable to a test.
 pub(crate) fn addition(test: &Spot<'_>, name: &str) -> Option<Vec<Edit>> {
     let line = format!("{name}: \"\"");
     match test.get("vars") {

@@ -14,7 +14,7 @@ const MAX_PLACES: usize = 256;
 /// A text without quotes that a number sign cuts off.
 #[derive(Debug)]
 struct CutText {
-    /// What is behind it.
+    /// What is after it.
     behind: String,
     /// From the beginning of the text to the end of its line.
     whole: Range<usize>,
@@ -57,7 +57,7 @@ impl Rule for CutText {
     }
 }
 
-/// Where a single blank is between a word and `#` with a number: `order #5`.
+/// Returns where a single blank is between a word and `#` with a number: `order #5`.
 fn number_signs(document: &Document) -> impl Iterator<Item = usize> {
     let text = document.text();
     let byte = |at: usize| (at < text.len_bytes()).then(|| text.byte(at));

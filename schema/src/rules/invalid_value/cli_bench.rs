@@ -81,7 +81,7 @@ pub(crate) fn check_task(task: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// A text as an id: words with dashes between them.
+/// Returns a text as an id: words with dashes between them.
 fn slug(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")

@@ -11,7 +11,7 @@ use crate::{
     validate::Context,
 };
 
-/// A scalar in place of a task.
+/// A scalar instead of a task.
 #[derive(Debug)]
 struct NotATask {
     file: SpecFile,
@@ -21,7 +21,7 @@ struct NotATask {
 #[derive(Debug)]
 struct FileMapping(String);
 
-/// Says of a scalar in place of a task what is known of it here.
+/// Says of a scalar instead of a task what is known of it here.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     let is_item = asserted::is_task(context) && finding.at().is_root();
     if is_item && context.node.shape() == Shape::Scalar {
@@ -46,7 +46,7 @@ pub(crate) fn check(item: &Spot<'_>, report: &mut Report) {
     report.push(finding.instead_of(Scope::In(item.at.clone())));
 }
 
-/// The path behind what is written in place of the scheme.
+/// Returns the path after what is written instead of the scheme.
 fn path_of(text: &str) -> &str {
     let is_scheme = |start: &str| start.eq_ignore_ascii_case("file:");
     let path = text.get(..5).filter(|start| is_scheme(start)).map_or(text, |start| &text[start.len()..]);
@@ -54,13 +54,13 @@ fn path_of(text: &str) -> &str {
     path.trim_start_matches("./")
 }
 
-/// The fix that writes the scheme before a path.
+/// Returns the fix that writes the scheme before a path.
 fn with_scheme(item: NodeRef<'_>, text: &str) -> Option<Fix> {
     let is_path = text.ends_with(".yaml") || text.ends_with(".yml");
     let path = path_of(text);
     let name = format!("{SCHEME}{path}");
     let edits = edit::replace_text(item, &name).filter(|_| is_path && !path.contains("://"))?;
-    // One slash behind the scheme may begin an absolute path.
+    // One slash after the scheme may begin an absolute path.
     let is_open =
         text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("file:/")) && !text[6..].starts_with('/');
     let fix = if is_open { Fix::guess } else { Fix::safe };

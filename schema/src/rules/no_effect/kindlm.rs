@@ -32,14 +32,14 @@ const UNREAD: [(&str, &str, &str); 7] = [
 /// Providers that send no seed.
 const SEEDLESS: [&str; 3] = ["anthropic", "gemini", "mistral"];
 
-/// Something that could be left out as well.
+/// Something that could be omitted as well.
 #[derive(Debug)]
 enum NoEffect {
     /// A field of a command that needs another one.
     OnCommand { field: &'static str, needs: &'static str },
     /// The text of a turn.
     UserOfTurn,
-    /// An answer of a tool behind one for the same calls.
+    /// An answer of a tool after one for the same calls.
     Response,
     /// A variable with a name of the environment.
     NameOfEnvironment(String),
@@ -71,7 +71,7 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
     tools.tools.iter().for_each(|tool| check_responses(&tool.spot, report));
 }
 
-/// The fields of a test that need another field, with that field.
+/// Returns the fields of a test that need another field, with that field.
 fn only_with() -> &'static [(&'static str, &'static str)] {
     static FIELDS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
         let test = Definition::Item(SpecFile::KINDLM, "tests").shape();

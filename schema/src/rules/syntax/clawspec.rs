@@ -21,7 +21,7 @@ struct Tab {
 #[derive(Debug)]
 struct Anchor(String);
 
-/// The type of an assertion, with the value of another key behind it.
+/// The type of an assertion, with the value of another key after it.
 #[derive(Debug)]
 struct TwoValues(JoinedType);
 

@@ -34,7 +34,7 @@ struct Meta {
     known: Vec<&'static str>,
 }
 
-/// `orchestrator` in place of `name`, as the guide shows it.
+/// `orchestrator` instead of `name`, as the guide shows it.
 #[derive(Debug)]
 struct Orchestrator {
     has_name: bool,

@@ -137,8 +137,8 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     }
 }
 
-/// The provider that a model asks for and that is not defined, where a part of a file is its `providers`. A key there that is
-/// not a provider may be that one.
+/// Returns the provider that a model asks for and that is not defined, where a part of a file is its `providers`. A key
+/// there that is not a provider may be that one.
 pub(crate) fn missing_provider(context: &Context<'_>, at: &Pointer) -> Option<String> {
     if context.file != SpecFile::KINDLM || !context.base.is_root() || *at != Pointer::root().key("providers") {
         return None;

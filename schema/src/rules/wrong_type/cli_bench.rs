@@ -1,4 +1,4 @@
-//! Values of another type in suites of cli-bench: those that it takes all the same, those that no schema describes, and those
+//! Values of another type in suites of cli-bench: those that it takes anyway, those that no schema describes, and those
 //! that show what was meant.
 
 use crate::{
@@ -109,7 +109,7 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     }
 }
 
-/// Looks at the merge keys of every mapping below a node, the values of some keys left out.
+/// Looks at the merge keys of every mapping below a node, the values of some keys omitted.
 pub(crate) fn check_merges(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
     if spot.node.alias().is_some() {
         return;

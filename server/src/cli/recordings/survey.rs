@@ -103,7 +103,7 @@ impl State {
         }
     }
 
-    /// The state of a recording that cannot be used.
+    /// Returns the state of a recording that cannot be used.
     pub(super) fn of(unusable: &Unusable) -> State {
         match unusable {
             Unusable::Missing | Unusable::Damaged | Unusable::TextMissing | Unusable::TextChanged => State::Damaged,
@@ -213,7 +213,7 @@ impl Shelf {
         shelf
     }
 
-    /// What the tests do, by their labels, and which of them are judged by which recording.
+    /// Returns what the tests do, by their labels, and which of them are judged by which recording.
     fn acts(&self) -> Acts {
         let mut acts = Acts::default();
         let recorded: HashSet<&str> = self.entries.iter().map(Entry::label).collect();
@@ -249,7 +249,7 @@ impl Shelf {
         acts
     }
 
-    /// A recording that says whose it is; `None` where it is not asked for.
+    /// Returns a recording that says whose it is; `None` where it is not asked for.
     fn item(&self, directory: &Path, entry: &Entry, about: &About, named: &[PathBuf], acts: &Acts) -> Option<Item> {
         let test = self.secrets.mask(&about.case);
         let (suite, case, state) = match (acts.judged.get(&entry.path), acts.by_label.get(entry.label())) {
@@ -295,7 +295,7 @@ impl Shelf {
         })
     }
 
-    /// A recording that does not say whose it is, but for its name; `None` where it is not asked for.
+    /// Returns a recording that does not say whose it is, except for its name; `None` where it is not asked for.
     fn unreadable(
         &self,
         directory: &Path,
@@ -331,7 +331,7 @@ impl Shelf {
         entry.about.as_ref().is_ok_and(|about| self.recordings.is_foreign(about.machine.as_ref()))
     }
 
-    /// A recording in JSON.
+    /// Returns a recording in JSON.
     pub(super) fn entry(&self, at: usize, item: &Item) -> ItemEntry {
         let entry = &self.entries[at];
         let about = entry.about.as_ref().ok();
@@ -350,7 +350,7 @@ impl Shelf {
         }
     }
 
-    /// A recording on one line, without its suite.
+    /// Returns a recording on one line, without its suite.
     pub(super) fn line(&self, at: usize, item: &Item) -> String {
         let entry = &self.entries[at];
         let whose = match (&item.test, &entry.about) {
@@ -364,7 +364,7 @@ impl Shelf {
         format!("{whose}: {state}{}{foreign}, {age}, {size}", former.unwrap_or_default())
     }
 
-    /// The name of the suite of a recording, or of the directory where that is not known.
+    /// Returns the name of the suite of a recording, or of the directory where that is not known.
     pub(super) fn heading(&self, at: usize, item: &Item) -> String {
         let directory = || load::shown(self.entries[at].path.parent().unwrap_or(Path::new("")));
         plain::line(&item.suite.clone().unwrap_or_else(directory))

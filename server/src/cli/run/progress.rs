@@ -82,7 +82,7 @@ fn target(quiet: bool) -> ProgressDrawTarget {
     if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) }
 }
 
-/// What is known of a run that goes on.
+/// What is known of a run that continues.
 struct Progress<'s> {
     suite: &'s Suite,
     secrets: &'s Secrets,
@@ -152,7 +152,7 @@ impl<'s> Progress<'s> {
         self.subjects.iter_mut().find(|one| one.subject == *subject)
     }
 
-    /// How many attempts failed, and the tests that run now where no line of a subject names them.
+    /// Returns how many attempts failed, and the tests that run now where no line of a subject names them.
     fn message(&self) -> String {
         let failures = if self.failed > 0 { format!("{} failed  ", self.failed) } else { String::new() };
         let running = if self.has_lines() { String::new() } else { self.running(&self.subjects) };
@@ -163,7 +163,7 @@ impl<'s> Progress<'s> {
         self.subjects.len() > 1 && self.subjects.len() <= MAX_LINES
     }
 
-    /// A line for each subject, where there are a few of them.
+    /// Returns a line for each subject, where there are a few of them.
     fn lines(&self) -> Vec<String> {
         let shown = if self.has_lines() { self.subjects.as_slice() } else { &[] };
         let line = |one: &SubjectProgress| {
@@ -178,7 +178,7 @@ impl<'s> Progress<'s> {
         shown.iter().map(line).collect()
     }
 
-    /// The attempts that are under way, each test once.
+    /// Returns the attempts that are under way, each test once.
     fn running(&self, subjects: &[SubjectProgress]) -> String {
         let mut tests: BTreeMap<usize, Option<(u32, u32)>> = BTreeMap::new();
         for ((case, _), turn) in subjects.iter().flat_map(|one| &one.running) {

@@ -12,7 +12,7 @@ use super::{CompletionKind, List};
 use crate::ide::card;
 
 impl List<'_> {
-    /// What a comment for speclens can hold: the directives, codes in `allow(`, kinds of files behind `dialect=`.
+    /// What a comment for speclens can hold: the directives, codes in `allow(`, kinds of files after `dialect=`.
     pub(super) fn directives(&mut self) {
         let (line, start) = self.line();
         let before = &line[self.context.token.start - start..self.offset - start];
@@ -65,7 +65,7 @@ impl List<'_> {
         }
     }
 
-    /// What a comment can ask for; `lead` is what comes before that, in place of what is typed.
+    /// What a comment can ask for; `lead` is what comes before that, instead of what is typed.
     fn verbs(&mut self, typed: &str, lead: &str) {
         let range = self.offset - typed.len()..self.offset;
         let is_in_head = self.is_in_head();
@@ -99,7 +99,7 @@ impl List<'_> {
         self.document.is_before_first_entry(self.offset)
     }
 
-    /// The word at the cursor, and what is behind it in the line. `typed` ends at the cursor.
+    /// Returns the word at the cursor, and what is after it in the line. `typed` ends at the cursor.
     fn word(&self, typed: &str) -> (Range<usize>, String) {
         let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         let (line, start) = self.line();

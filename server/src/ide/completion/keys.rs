@@ -1,4 +1,4 @@
-//! Keys of mappings and items of lists, with what has to come behind them.
+//! Keys of mappings and items of lists, with what has to come after them.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -65,7 +65,7 @@ impl List<'_> {
             && let Some(snippet) = snippet::file(shape)
         {
             let detail = format!("a whole {}", self.file.title());
-            // Where nothing stands yet, it is the way to begin.
+            // Where nothing is yet, it is the way to begin.
             let rank = if self.document.text().chars().all(char::is_whitespace) { 0 } else { 4 };
             self.whole(&snippet, rank, &snippet.text, &snippet.template, column, lead, detail);
         }
@@ -118,7 +118,7 @@ impl List<'_> {
         is_item && before.is_empty() && self.context.node.is_none_or(empty)
     }
 
-    /// The list around the cursor, as words.
+    /// Returns the list around the cursor, as words.
     pub(super) fn section(&self) -> String {
         self.context.at.steps().filter_map(|step| step.key().map(str::to_owned)).last().unwrap_or_default()
     }
@@ -241,7 +241,7 @@ impl List<'_> {
         item.docs = card::field(name, shape, need);
     }
 
-    /// A key with what stands below it, and perhaps a key before it without which it says nothing.
+    /// Returns a key with what is below it, and perhaps a key before it without which it says nothing.
     fn entry_text(
         &self,
         field: &Field,
@@ -333,7 +333,7 @@ impl List<'_> {
         }
     }
 
-    /// A snippet of several lines. Its own first line stands at the cursor, the others below `column`.
+    /// A snippet of several lines. Its own first line is at the cursor, the others below `column`.
     #[expect(clippy::too_many_arguments, reason = "a snippet is text, template and place")]
     pub(super) fn whole(
         &mut self,
@@ -350,7 +350,7 @@ impl List<'_> {
             return;
         }
         let Layout { indent, line_break, .. } = *self.layout();
-        // The text behind a dash that is there already was written with that dash.
+        // The text after a dash that is there already was written with that dash.
         let text = snippet::indented(text, dash_shift(text, &snippet.text, column), line_break);
         let template =
             snippet::indented(template, dash_shift(template, &snippet.template, column).saturating_sub(indent), "\n");
@@ -396,7 +396,7 @@ impl List<'_> {
         self.scalar_values(&item, None, &dash, true);
     }
 
-    /// What stands below a key, offered behind its colon: it goes to the next line.
+    /// What is below a key, offered after its colon: it goes to the next line.
     pub(super) fn below(&mut self) {
         let shape = self.context.shape.clone();
         let Layout { column, line_break, .. } = *self.layout();

@@ -23,7 +23,7 @@ const TARGETS: usize = 200;
 /// A file larger than this is not read for its headings.
 const SIZE: usize = 1 << 20;
 
-/// What stands at a place most likely, as it would be written, best first.
+/// Returns what is at a place most likely, as it would be written, best first.
 pub(super) fn likely(document: &Document, file: SpecFile, at: &Pointer, files: &dyn Files) -> Vec<String> {
     if file != SpecFile::CLAWSPEC_SCENARIOS {
         return Vec::new();
@@ -63,7 +63,7 @@ impl FromIterator<String> for Distinct {
     }
 }
 
-/// The skills and agents of the workspace.
+/// Returns the skills and agents of the workspace.
 fn targets(files: &dyn Files) -> Vec<String> {
     let patterns = ["skills/**/SKILL.md", "agents/**/SOUL.md"];
     let found = patterns.iter().flat_map(|pattern| files.glob(pattern).paths);
@@ -71,14 +71,14 @@ fn targets(files: &dyn Files) -> Vec<String> {
     directories.take(TARGETS).collect()
 }
 
-/// The gateway's log, as a path in a contract.
+/// Returns the gateway log, as a path in a contract.
 pub(super) fn log_path(file: SpecFile, files: &dyn Files) -> Option<String> {
     let is_contract = file.dialect() == Some(Dialect::CLAWSPEC) && file.has_cases();
     is_contract.then(|| lower::settings(files).log_path())
 }
 
-/// The tools, or the agents, that the configured log of the gateway names, as long as it is in the workspace: what is
-/// elsewhere is not read while the author types.
+/// Returns the tools, or the agents, that the configured log of the gateway names, as long as it is in the workspace:
+/// what is elsewhere is not read while the author types.
 pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
     let Some(path) = values.path_with(Some("clawspec"), &lower::settings(values.files).log_path()) else {
         return Vec::new();
@@ -98,7 +98,7 @@ pub(super) fn logged(kind: &str, values: values::Values<'_>) -> Vec<String> {
     names.into_iter().collect::<Distinct>().0
 }
 
-/// The headings of the file that the claim around a place is about; where that file has none of today yet,
+/// Returns the headings of the file that the claim around a place is about; where that file has none of today yet,
 /// those of the last one of another day.
 pub(super) fn headings_of(claim: NodeRef<'_>, shape: &Shape, values: values::Values<'_>) -> Vec<String> {
     let text = ["path", "output_path"].into_iter().find_map(|key| Some((key, claim.get(key)?.text()?)));
@@ -109,7 +109,7 @@ pub(super) fn headings_of(claim: NodeRef<'_>, shape: &Shape, values: values::Val
     found.into_iter().map(|heading| heading.text).filter(|text| !text.is_empty()).collect::<Distinct>().0
 }
 
-/// The text of an artifact.
+/// Returns the text of an artifact.
 fn artifact(path: &str, shape: &Shape, values: values::Values<'_>) -> Option<String> {
     let read = |path: &str| {
         let bytes = values.files.read(path).ok().filter(|bytes| bytes.len() <= SIZE)?;

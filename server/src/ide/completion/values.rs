@@ -98,7 +98,7 @@ impl List<'_> {
             let is_default = default == Some(choice.value);
             let tag = choice.value.as_str();
             let variant = variants.iter().find(|variant| variant.tag.map(|(_, value)| value) == tag);
-            // Where anything may stand, nothing is claimed.
+            // Where anything may be, nothing is claimed.
             if variant.is_some_and(|variant| variant.shape.is_open()) {
                 continue;
             }
@@ -175,7 +175,7 @@ impl List<'_> {
         true
     }
 
-    /// The first position that no other claim about the order of calls asks for.
+    /// Returns the first position that no other claim about the order of calls asks for.
     fn free_position(&self) -> Option<String> {
         let at = &self.context.at;
         let list = at.parent()?.parent().filter(|list| list.last().as_deref() == Some("toolCalls"))?;
@@ -268,7 +268,7 @@ impl List<'_> {
         }
     }
 
-    /// The forms that the mapping around a value may have, when the value is the tag that distinguishes them.
+    /// Returns the forms that the mapping around a value may have, when the value is the tag that distinguishes them.
     fn variants_by_tag(&self) -> Vec<Variant> {
         let (Some(parent), Some(key)) = (self.context.at.parent(), self.context.at.last()) else { return Vec::new() };
         let holder = Shape::find(self.file, &parent, self.document.root());
@@ -287,7 +287,7 @@ impl List<'_> {
         }
     }
 
-    /// The list whose item is being written.
+    /// Returns the list whose item is being written.
     fn list_around(&self) -> Option<Shape> {
         let at = match self.context.at.last_step()? {
             Step::Index(_) => self.context.at.parent()?,
@@ -329,7 +329,7 @@ impl List<'_> {
 
     /// Short values that the same key has elsewhere, not too far away.
     fn used_nearby(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
-        /// As many bytes before and behind the cursor are looked at.
+        /// Maximum number of bytes before and after the cursor that are looked at.
         const NEAR: usize = 32 * 1024;
         const LENGTH: usize = 80;
         const COUNT: usize = 20;
@@ -337,7 +337,7 @@ impl List<'_> {
             matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
         let field = |at: &Pointer| at.steps().filter_map(|step| step.key().map(str::to_owned)).last();
         let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
-        // Names of one kind stand under several keys, and some of these keys hold other things, too.
+        // Names of one kind are under several keys, and some of these keys hold other things, too.
         let shared = shape.shares().map(|kind| (kind, walk::keys_with(self.file, "x-shares", kind)));
         let is_alike = |at: &Pointer, key: &str| match &shared {
             Some((kind, keys)) => {
@@ -374,8 +374,8 @@ impl List<'_> {
         }
     }
 
-    /// Values that other cases have in the same list: tags, and the like. Lists that lie deeper hold what is said
-    /// of one case.
+    /// Values that other cases have in the same list: tags, and the like. Lists that are deeper hold what is said of
+    /// one case.
     fn values_beside(&mut self, shape: &Shape, quote: Option<char>, lead: &str) {
         let steps: Vec<_> = self.context.at.steps().collect();
         let [section @ .., case, field, last] = steps.as_slice() else { return };
@@ -403,7 +403,7 @@ impl List<'_> {
         }
     }
 
-    /// Names that stand in the same list already.
+    /// Names that are in the same list already.
     pub(super) fn named_beside(&self) -> HashSet<String> {
         let list = self.context.at.parent().and_then(|list| self.document.find(&list));
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;

@@ -37,7 +37,7 @@ fn check(fixture: &str, expected: Expect) {
     expected.assert_eq(&shown);
 }
 
-/// The commands of the first test, which is all that hover asks for.
+/// Returns the commands of the first test, which is all that hover asks for.
 fn suite(document: &Document) -> Suite {
     let at = Pointer::parse("/tests/0/command");
     let template = document.find(&at).and_then(NodeRef::text).unwrap_or_default().to_owned();

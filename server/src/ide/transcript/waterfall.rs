@@ -167,7 +167,7 @@ fn spent(tokens: Option<Tokens>, cost: Option<f64>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("  "))
 }
 
-/// When the trace began and ended, in microseconds of the Unix epoch.
+/// Time when the trace began and ended, in microseconds of the Unix epoch.
 struct Times {
     first: Option<i64>,
     last: Option<i64>,

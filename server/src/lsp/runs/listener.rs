@@ -19,7 +19,7 @@ pub(super) struct Listener<'p> {
     attempts: usize,
     done: usize,
     passed: usize,
-    /// How many attempts were cancelled, before or after they began.
+    /// Number of attempts that were cancelled, before or after they began.
     cancelled: usize,
     /// What became of the attempt that ended last.
     last: Option<(usize, Arc<RunResult>)>,
@@ -254,7 +254,7 @@ mod tests {
         threads::Pool,
     };
 
-    /// A session in which a document of one test is open, and a run of it that is about to begin.
+    /// Returns a session in which a document of one test is open, and a run of it that is about to begin.
     async fn planned(path: &Path, text: &str) -> (Arc<Session>, Arc<Planned>) {
         std::fs::write(path, text).unwrap();
         let mut session = None;
@@ -321,7 +321,7 @@ mod tests {
         (session, Arc::new(planned))
     }
 
-    /// What the editor shows of the only test.
+    /// Returns what the editor shows of the only test.
     fn state(planned: &Planned) -> CaseState {
         let results = || planned.snapshot.results.lock().unwrap_or_else(PoisonError::into_inner);
         let look = results().look(&planned.uri, &planned.suite, &Secrets::none());

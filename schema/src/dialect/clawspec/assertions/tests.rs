@@ -54,7 +54,7 @@ fn span(kind: SpanKind, name: &str, at: i64) -> Span {
     Span { kind, name: name.to_owned(), started_us, ended_us, tokens, ..Span::default() }
 }
 
-/// What a judge says that gives this score.
+/// Returns what a judge says that gives this score.
 fn score(value: f64) -> ModelReply {
     ModelReply { text: Capture::whole(format!("{{\"score\": {value}}}")), ..ModelReply::default() }
 }
@@ -151,7 +151,7 @@ fn context() -> Context {
     Context { templates: Some(templates), ..Context::default() }
 }
 
-/// A scenario with this assertion under `then`.
+/// Returns a scenario with this assertion under `then`.
 fn case(assertion: &str) -> Case {
     let text = format!(
         "version: '1.0'\ntarget: {{type: skill, path: p, trigger: /p}}\nscenarios:\n  - name: s\n    when: {{invoke: /p}}\n    then:\n      - {assertion}\n"
@@ -337,7 +337,7 @@ fn nothing_passes_without_evidence() {
     }
 }
 
-/// Stars in an answer stand for a secret: they match nothing, and what is behind them could be what is looked for.
+/// Stars in an answer stand for a secret: they match nothing, and what is after them could be what is looked for.
 #[test]
 fn masked_body_is_neither_match_nor_mismatch() {
     let world = |masked: Vec<(usize, usize)>| {

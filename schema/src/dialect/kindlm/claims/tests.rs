@@ -52,7 +52,7 @@ fn cut(mut evidence: Evidence) -> Evidence {
     evidence
 }
 
-/// Every row on a line, failures with all that is said about them. Every place must exist in the document.
+/// Returns every row on a line, failures with all that is said about them. Every place must exist in the document.
 fn rows(expect: &str, evidence: &Evidence) -> String {
     let (document, case) = case(expect);
     let mut out = String::new();

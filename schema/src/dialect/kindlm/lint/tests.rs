@@ -14,7 +14,7 @@ use crate::{
 
 use super::report_test;
 
-/// What is wrong in one test, looked at alone.
+/// Returns what is wrong in one test, looked at alone.
 fn problems_of(test: NodeRef<'_>) -> Vec<Problem> {
     let mut report = Report::default();
     report_test(test, &MemoryFiles::default(), &mut report);

@@ -98,7 +98,7 @@ const CLI_BENCH: &str = "\
     - ran: \"tool list\"
 ";
 
-/// The same text with the items of lists in the column of their key.
+/// Returns the same text with the items of lists in the column of their key.
 fn with_lists_in_the_column_of_their_key(text: &str) -> String {
     // The columns of the dashes of the lists around a line.
     let mut lists: Vec<usize> = Vec::new();
@@ -116,7 +116,8 @@ fn with_lists_in_the_column_of_their_key(text: &str) -> String {
     lines.collect()
 }
 
-/// A snippet as a client inserts it: defaults in place of stops, the line's indentation before its further lines.
+/// Returns a snippet as a client inserts it: defaults instead of stops, the line's indentation before its further
+/// lines.
 fn expanded(snippet: &str, indent: &str, line_break: &str) -> String {
     let mut text = String::new();
     let mut letters = snippet.chars().peekable();
@@ -155,7 +156,7 @@ fn broken_places(text: &str, file: SpecFile) -> usize {
     problems.iter().filter(|problem| problem.code == Code::Syntax).count()
 }
 
-/// Texts with a cursor: everywhere in the text as it is, on a new line, and behind what a line begins with.
+/// Texts with a cursor: everywhere in the text as it is, on a new line, and after what a line begins with.
 fn cursors(text: &str, line_break: &str) -> Vec<(String, usize)> {
     let mut all: Vec<(String, usize)> = (0..=text.len()).map(|offset| (text.to_owned(), offset)).collect();
     for (at, _) in text.match_indices(line_break) {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The places in other files that a verdict names: file, line from 1, what is marked, what is said.
+/// Returns the places in other files that a verdict names: file, line from 1, what is marked, what is said.
 fn places(assertion: &str, world: &World) -> Vec<String> {
     let related = judge(assertion, world).related.into_iter();
     let shown = related.map(|related| {
@@ -80,7 +80,7 @@ fn verdict_names_the_places_in_other_files_that_decide() {
     }
 }
 
-/// The help of a claim that fails.
+/// Returns the help of a claim that fails.
 fn help(assertion: &str, world: &World) -> Vec<String> {
     let verdict = judge(assertion, world);
     verdict.outcome.mismatch().unwrap_or_else(|| panic!("{verdict:?}")).help.clone()
