@@ -55,7 +55,7 @@ fn what_is_there_is_judged_again_without_starting_anything() {
     );
     assert_eq!((gateway.requests().len(), place.recordings()), (1, recordings));
     let done = place.run(&["run", "--judge-only", "--run-id", "r9"]);
-    assert!(done.stdout.contains("of the run `r9`"), "{done:?}");
+    assert!(done.stdout.contains("for the run `r9`"), "{done:?}");
 }
 
 const QUIET: &str =

@@ -129,7 +129,9 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
         text.push_str(&format!("repetition: {}\n", attempt.repeat + 1));
     }
     let Some(evidence) = attempt.evidence.get() else {
+        // A run that has just begun may have replaced it: what was judged by it stays until that run has a result.
         text.push_str("the recording is gone: run the test again\n");
+        push_judged(&mut text, judged);
         return text;
     };
     if !evidence.context.started.is_empty() {
@@ -157,6 +159,16 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     for note in masked.iter().chain(&attempt.notes) {
         text.push_str(&format!("note: {note}\n"));
     }
+    push_judged(&mut text, judged);
+    for (name, stream) in [("standard output", evidence.stdout()), ("standard error", evidence.stderr())] {
+        push_stream(&mut text, name, stream);
+    }
+    push_answers(&mut text, &evidence);
+    text
+}
+
+/// What each claim came to.
+fn push_judged(text: &mut String, judged: &[Judged]) {
     if !judged.is_empty() {
         text.push_str("\nassertions\n");
     }
@@ -171,11 +183,6 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
             text.push_str(&format!("      {}\n", verdict.outcome.message()));
         }
     }
-    for (name, stream) in [("standard output", evidence.stdout()), ("standard error", evidence.stderr())] {
-        push_stream(&mut text, name, stream);
-    }
-    push_answers(&mut text, &evidence);
-    text
 }
 
 /// What models answered to the questions of claims.

@@ -84,10 +84,13 @@ impl Place {
         let directory = named.canonicalize().map_err(wrong)?;
         let waiting = || tell(format!("waiting for another test to finish in {}", directory.display()));
         let mutex = mutex_of(&directory);
+        // Once, even if a command that is about to start still holds the lock of the attempt that has just ended.
+        let mut told = false;
         let process = match Arc::clone(&mutex).try_lock_owned() {
             Ok(guard) => guard,
             Err(_) => {
                 waiting();
+                told = true;
                 tokio::select! {
                     guard = mutex.lock_owned() => guard,
                     () = cancel.cancelled() => return Err(cancelled()),
@@ -104,7 +107,6 @@ impl Place {
                 None
             }
         };
-        let mut told = false;
         while let Some(Err(error)) = file.as_ref().map(fs::File::try_lock) {
             match error {
                 // A file system without locks.

@@ -35,6 +35,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     let Some(evidence) = attempt.evidence.get() else {
         let reason = attempt.absence.as_ref().map_or("the recording is gone: run the test again", |it| &it.message);
         text.push_str(&format!("{reason}\n"));
+        push_verdicts(text, attempt);
         return;
     };
     text.push_str(&facts(&evidence));
@@ -319,6 +320,15 @@ mod tests {
             duration_ms: Some(1500.0),
             usage: Some(Usage { input_tokens: 10, output_tokens: 2, cost_usd: Some(0.01) }),
             ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn verdicts_stay_when_the_recording_is_gone() {
+        let gone =
+            RunResult { evidence: Held::Nowhere, ..attempt(Status::Pass, 0, Evidence::default(), Outcome::Pass) };
+        for text in [page("commits", &[&gone]), super::super::transcript("commits", &gone)] {
+            assert!(text.contains("the recording is gone") && text.contains("✓ ran `git status`"), "{text}");
         }
     }
 
