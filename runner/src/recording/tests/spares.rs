@@ -81,7 +81,7 @@ fn who_reads_while_others_write_never_reads_the_recording_of_another_test() {
     let write_all = |round: usize| {
         for case in CASES {
             // Longer and shorter in turn, so that half of each would be no JSON.
-            write(&recordings, KEY, &label(case, 0), &case.repeat(if round.is_multiple_of(2) { 9_000 } else { 100 }));
+            write(&recordings, KEY, &label(case, 0), &case.repeat(if round.is_multiple_of(2) { 60_000 } else { 100 }));
         }
     };
     write_all(0);
