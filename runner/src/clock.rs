@@ -15,7 +15,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the clock of the system, or the one that stands still at `SPECLENS_NOW` (RFC 3339).
+    /// Returns the clock of the system, or one fixed at `SPECLENS_NOW` (RFC 3339).
     pub fn from_environment() -> anyhow::Result<Clock> {
         match env::var_os(VARIABLE) {
             None => Ok(Clock::default()),
@@ -24,7 +24,7 @@ impl Clock {
         }
     }
 
-    /// Returns a clock that stands still.
+    /// Returns a fixed clock.
     pub fn fixed(text: &str) -> anyhow::Result<Clock> {
         let fixed = Timestamp::from_str(text)
             .with_context(|| format!("{VARIABLE} is `{text}`: write a time such as 2026-05-14T12:00:00Z"))?;

@@ -193,7 +193,7 @@ fn log_of(lines: &Lines, pattern: &str) -> String {
     lines.log.clone().unwrap_or_else(usual)
 }
 
-/// What time it is in a script: it continues, even from a clock that stands still.
+/// The time in a script: it advances, even from a fixed clock.
 #[derive(Clone, Copy, Debug)]
 struct Time {
     began: Timestamp,

@@ -109,7 +109,7 @@ fn is_wild(letter: char) -> bool {
     matches!(letter, '*' | '?' | '[')
 }
 
-/// Returns the files that an entry stands for, by their paths from the directory, with their places on the disk.
+/// Returns the files that an entry includes, by their paths from the directory, with their places on the disk.
 fn files_of(directory: &Path, pattern: &str) -> BTreeMap<String, PathBuf> {
     let start = directory.join(fixed(pattern));
     let real = |path: &Path| fs::canonicalize(path).ok().filter(|real| real.starts_with(directory));

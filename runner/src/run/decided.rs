@@ -1,5 +1,5 @@
 //! Repeats that are not needed: once no further attempt can change the answer of the gate of a model, tasks of that
-//! model are not repeated. What a run omitted and what a replay finds missing are told by the same rule.
+//! model are not repeated. One rule decides what a run omits and what a replay finds missing.
 
 use std::{
     collections::HashMap,

@@ -232,7 +232,7 @@ fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
     ran
 }
 
-/// Returns what a model is told of a command.
+/// Returns what a model receives as the result of a command.
 fn shown(ran: &Ran) -> Value {
     let stream = |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&it.text)).unwrap_or_default();
     let code = ran.exit.and_then(Exit::shell_code);

@@ -18,7 +18,7 @@ use crate::exec::temporary::Temporary;
 /// Time to wait before asking again whether another process has left the directory.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// As many names in a `workdir` that is not empty are told.
+/// Maximum number of names that are reported of a `workdir` that is not empty.
 const MAX_NAMES: usize = 5;
 
 /// The directory of a task. Dropping it removes a temporary one, and lets the next attempt into a shared one.
@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// Takes the `workdir` of a suite, which begins in the directory of the suite, and creates it if it is not there.
-    /// Waits until no one else works in it, which `tell` is told.
+    /// Waits until no one else works in it, and reports the wait by `tell`.
     pub(super) async fn shared(
         workdir: &str,
         suite: &Path,
@@ -85,12 +85,12 @@ impl Place {
         let waiting = || tell(format!("waiting for another test to finish in {}", directory.display()));
         let mutex = mutex_of(&directory);
         // Once, even if a command that is about to start still holds the lock of the attempt that has just ended.
-        let mut told = false;
+        let mut is_announced = false;
         let process = match Arc::clone(&mutex).try_lock_owned() {
             Ok(guard) => guard,
             Err(_) => {
                 waiting();
-                told = true;
+                is_announced = true;
                 tokio::select! {
                     guard = mutex.lock_owned() => guard,
                     () = cancel.cancelled() => return Err(cancelled()),
@@ -111,9 +111,9 @@ impl Place {
             match error {
                 // A file system without locks.
                 fs::TryLockError::Error(_) => break,
-                fs::TryLockError::WouldBlock if !told => {
+                fs::TryLockError::WouldBlock if !is_announced => {
                     waiting();
-                    told = true;
+                    is_announced = true;
                 }
                 fs::TryLockError::WouldBlock => {}
             }

@@ -1,4 +1,4 @@
-//! The trace of an act: what it did step by step, as the program that acted told a backend of traces.
+//! The trace of an act: what it did step by step, as the acting program reported it to a trace backend.
 
 use serde::{Deserialize, Serialize};
 

@@ -24,7 +24,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Returns the first text that is told under one of several names.
+    /// Returns the first text that is given under one of several names.
     pub fn first_text(self, keys: &[&str]) -> Option<&'a str> {
         keys.iter().find_map(|key| self.text(key))
     }
@@ -40,12 +40,12 @@ impl<'a> Attributes<'a> {
         number.filter(|number: &f64| number.is_finite())
     }
 
-    /// Returns the first number that is told under one of several names.
+    /// Returns the first number that is given under one of several names.
     pub fn first_number(self, keys: &[&str]) -> Option<f64> {
         keys.iter().find_map(|key| self.number(key))
     }
 
-    /// Returns the first count that is told under one of several names.
+    /// Returns the first count that is given under one of several names.
     pub fn first_count(self, keys: &[&str]) -> Option<u64> {
         // Counts are far below what a double counts exactly.
         self.first_number(keys).filter(|number| *number >= 0.0).map(|number| number as u64)

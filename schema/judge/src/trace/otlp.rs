@@ -73,7 +73,7 @@ pub struct Span {
     #[prost(string, tag = "5")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// Time when it began, in nanoseconds of the Unix epoch; 0 where that is not told.
+    /// Time when it began, in nanoseconds of the Unix epoch; 0 if unknown.
     #[prost(fixed64, tag = "7")]
     #[serde(deserialize_with = "nanoseconds")]
     pub start_time_unix_nano: u64,

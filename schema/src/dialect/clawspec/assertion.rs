@@ -171,7 +171,7 @@ impl JsonSchema for Assertion {
         "Assertion".into()
     }
 
-    /// Returns one branch for each type, so that every mistake is told by the schema of the type that was meant.
+    /// Returns one branch for each type, so that the schema of the intended type reports every mistake.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut choices = Vec::new();
         let mut branches = Vec::new();
