@@ -138,6 +138,11 @@ impl DiskFiles {
         }
     }
 
+    /// Whether files count as inputs of every command, be they there or not.
+    pub fn declares_inputs(&self) -> bool {
+        self.cache().declared.is_some()
+    }
+
     /// Returns the entries of what is declared that stand for more files than are looked at.
     pub fn declared_beyond_limit(&self) -> Vec<String> {
         self.declared_seen().cut.clone()

@@ -211,7 +211,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     lost |= !write(&targets, &reports, &failures, content);
-    Ok(if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
+    let code = if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) };
+    // They may be large, and the end of the program frees them at once.
+    std::mem::forget(reports);
+    Ok(code)
 }
 
 /// Cancels what runs when somebody interrupts the program.
@@ -271,9 +274,10 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
             // Written after each suite.
             ReportKind::ClawSpec => continue,
         };
-        let written = match &target.file {
-            Some(file) => output::write(file, &text),
-            None => output::print(&text),
+        let written = match (&target.file, target.kind) {
+            (Some(file), _) => output::write(file, &text),
+            (None, ReportKind::Human) => output::print(&text),
+            (None, _) => output::print_plain(&text),
         };
         if let Err(error) = written {
             output::complain(&error);
