@@ -1,12 +1,11 @@
-//! Ends what is left of a run when the program itself is killed and can do nothing any more.
+//! Ends the processes of a run when the program itself is killed.
 //!
-//! A shell waits in a group of its own and reads the numbers of the groups under way from a pipe. The pipe
-//! ends with the program, however that ends, and the shell then kills what was not reported as over. (The
-//! kernel could send a signal at the death of a parent, but of the parent's *thread*, to one process only
-//! instead of its group, and on Linux alone.)
+//! A shell in its own group reads the ids of the running groups from a pipe. The pipe ends with the program, however
+//! that ends, and the shell then kills every group that was not reported as over. (The kernel could send a signal at
+//! the death of a parent, but of the parent's *thread*, to one process only instead of its group, and on Linux alone.)
 //!
-//! The watcher can die or be stopped like any process. It never holds up a run: the pipe does not block, and a
-//! watcher that does not read is replaced.
+//! The watcher can die or be stopped like any process. It never blocks the run: the pipe does not block, and a watcher
+//! that does not read is replaced.
 
 use std::{
     collections::BTreeSet,
@@ -28,25 +27,25 @@ while read -r change group; do
 done
 for group in $live; do kill -s KILL -- \"-$group\"; done";
 
-/// One for the whole program, from its first command on.
+/// One for the whole program, started with its first command.
 static KEEPER: Mutex<Keeper> = Mutex::new(Keeper::new());
 
-/// Makes sure that somebody watches before a command begins: from its beginning on there is little time to lose.
+/// Makes sure that a watcher runs before a command begins.
 pub(super) fn prepare() {
     with(|keeper| keeper.tell(""));
 }
 
-/// A group begins.
+/// Reports that a group begins.
 pub(super) fn begun(group: Pid) {
     with(|keeper| keeper.begun(group));
 }
 
-/// A group is over, and its number may be given to strangers.
+/// Reports that a group is over, so its id may be reused.
 pub(super) fn over(group: Pid) {
     with(|keeper| keeper.over(group));
 }
 
-/// Returns the groups that have begun and are not over.
+/// Returns the running groups.
 pub(super) fn live() -> Vec<Pid> {
     with(|keeper| keeper.live.iter().filter_map(|group| Pid::from_raw(*group)).collect())
 }
@@ -55,7 +54,7 @@ fn with<A>(act: impl FnOnce(&mut Keeper) -> A) -> A {
     act(&mut KEEPER.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What is watched over, and the process that does so.
+/// The running groups, and the process that watches over them.
 #[derive(Debug)]
 struct Keeper {
     live: BTreeSet<i32>,
@@ -77,14 +76,14 @@ impl Keeper {
         self.tell(&line('-', group.as_raw_nonzero().get()));
     }
 
-    /// Sends a change to the watcher. One that is gone, or does not read, gets a successor that learns everything.
+    /// Sends a change to the watcher. If it is gone, or does not read, a successor is started and receives everything.
     fn tell(&mut self, change: &str) {
         if self.watcher.as_mut().is_some_and(|watcher| send(watcher, change)) {
             return;
         }
         let all: String = self.live.iter().map(|group| line('+', *group)).collect();
         let successor = spawn().and_then(|mut watcher| send(&mut watcher, &all).then_some(watcher));
-        // Not before the successor watches.
+        // Not before the successor is watching.
         if let Some(watcher) = std::mem::replace(&mut self.watcher, successor) {
             dismiss(watcher);
         }
@@ -95,19 +94,19 @@ fn line(change: char, group: i32) -> String {
     format!("{change} {group}\n")
 }
 
-/// Whether the watcher's pipe took all of a text.
+/// Returns whether the watcher's pipe accepted all of a text.
 fn send(watcher: &mut Child, text: &str) -> bool {
     watcher.stdin.as_mut().is_some_and(|input| input.write_all(text.as_bytes()).is_ok())
 }
 
-/// Ends a watcher before its pipe ends: it must not kill what it knows.
+/// Ends a watcher before its pipe ends, so it does not kill the groups it knows.
 fn dismiss(mut watcher: Child) {
     let _ = watcher.kill();
-    // It is buried at leisure: a process that is stuck in the kernel must not hold up the run.
+    // It is reaped on another thread: a process that is stuck in the kernel must not block the run.
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || watcher.wait());
 }
 
-/// Without it everything works, except for the death of the program.
+/// Starts a watcher. Without one everything works, except for cleaning up after the death of the program.
 fn spawn() -> Option<Child> {
     let watcher = Command::new("sh")
         .args(["-c", SCRIPT])
@@ -169,7 +168,7 @@ mod tests {
         keeper.begun(group);
         let first = keeper.watcher.as_ref().unwrap().id();
         kill_process(Pid::from_raw(first.cast_signed()).unwrap(), Signal::STOP).unwrap();
-        // More than a pipe holds.
+        // More than a pipe can hold.
         let stranger = Pid::from_raw(i32::MAX).unwrap();
         for _ in 0..20_000 {
             keeper.begun(stranger);
@@ -180,7 +179,7 @@ mod tests {
         }
         assert_ne!(keeper.watcher.as_ref().unwrap().id(), first);
         assert_eq!(child.try_wait().unwrap(), None, "the first watcher killed what it knew");
-        // The successor knows what began before its time.
+        // The successor knows the groups that began before it.
         abandon(keeper);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
     }

@@ -1,4 +1,4 @@
-//! Agents are started by the program `openclaw`, which answers when they are done.
+//! Agents are started by the program `openclaw`, which exits when they are done.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::{
     watch::Watch,
 };
 
-/// How a shell ends that does not find a program.
+/// Exit status of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// Maximum duration of the list of agents: without it, the contract says who is meant.
+/// Maximum duration of listing the agents: without the list, the contract decides.
 const LISTING: Duration = Duration::from_secs(20);
 
-/// Lets an agent work, and waits for its answer.
+/// Starts an agent, and waits for its answer.
 pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
     let message = match act.filled.message() {
         Ok(message) => message,
@@ -79,7 +79,7 @@ async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeou
     process::run(command, act.world.background, act.world.cancel).await
 }
 
-/// Lets the script of a gateway play the program.
+/// Has the script of a gateway play the program.
 async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
     let begun = act.patience.elapsed();
     let broken = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
@@ -108,7 +108,7 @@ fn is_missing(ran: &Ran) -> bool {
     ran.exit.is_some_and(|exit| exit.code == Some(NOT_FOUND))
 }
 
-/// Returns the agent that works in the directory of the target.
+/// Returns the agent whose workspace is the directory of the target.
 fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
     let directory = act.world.directory.join(&act.action.target);
@@ -149,7 +149,7 @@ fn failure(ran: &Ran) -> Option<RunError> {
     Some(RunError { kind: RunErrorKind::Gateway, message })
 }
 
-/// Returns a text as one word of a shell, in quotes where it needs them.
+/// Returns a text as one word of a shell, quoted if necessary.
 fn word_of_shell(text: &str) -> String {
     let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
     if is_plain { text.to_owned() } else { quoted(text) }

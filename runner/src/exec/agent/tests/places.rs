@@ -113,7 +113,7 @@ async fn two_attempts_in_one_workdir_never_overlap() {
         while suite.told.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
-        // The first one still has it.
+        // The first attempt still holds it.
         fs::write(suite.path("box/left"), "").unwrap();
         close(first).await;
     };
@@ -146,7 +146,7 @@ async fn environment_is_that_of_the_program_without_keys_and_with_env() {
     for line in ["A=suite", "B=task", &format!("WHERE={directory}/x"), "HOME=/set", "TERM=dumb"] {
         assert!(text.lines().any(|it| it == line), "{line}: {text}");
     }
-    // A shell gives itself a PATH, and may export it.
+    // A shell sets its own PATH, and may export it.
     let path = std::env::var("PATH").unwrap();
     assert!(!text.lines().any(|line| line == format!("PATH={path}")), "{text}");
     assert_eq!(worked.site.as_ref().unwrap().environment.set["B"], "task");

@@ -1,8 +1,8 @@
-//! Deadlines, cancelling, and what is left then: no process, no directory.
+//! Deadlines and cancellation: no process and no directory is left.
 
 use super::*;
 
-/// Cancels as soon as a file is there.
+/// Cancels as soon as a file exists.
 async fn cancel_when(suite: &Suite, file: &Path) {
     while !file.exists() {
         tokio::task::yield_now().await;

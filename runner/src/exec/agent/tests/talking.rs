@@ -1,4 +1,4 @@
-//! What a model is told, and what is kept of what it does.
+//! Messages to a model, and the record of its actions.
 
 use speclens_schema::{
     evidence::{Change, Ended, Exit, Standing},
@@ -59,7 +59,7 @@ async fn requests_stay_within_the_bound_that_is_said_before() {
         action.max_turns = 3;
         all.system_prompt = Some("Be brief.".to_owned());
     });
-    // As much as a model is shown, in each turn.
+    // As much as is shown to a model, in each turn.
     let fill = "head -c 30000 /dev/zero | tr '\\0' x; head -c 30000 /dev/zero | tr '\\0' y >&2";
     let model = model([Step::Answers(runs(&[fill])), Step::Answers(runs(&[fill])), Step::Answers(says("Done."))]);
     close(suite.work(&action, &model).await).await;
@@ -119,7 +119,7 @@ async fn missing_program_breaks_the_task_in_every_mode_before_a_model_is_asked()
         assert!(message.contains("does not find the program `no-such-program-here`"), "{message}");
         assert!(model.requests.lock().unwrap().is_empty());
         close(worked).await;
-        // `setup` may make it, and the environment of the task says where it is.
+        // `setup` may create it, and the environment of the task locates it.
         let made = task(|task, all| {
             all.cli = "made-by-setup".to_owned();
             all.env.insert("PATH".to_owned(), format!("{{{{workdir}}}}/bin:{}", std::env::var("PATH").unwrap()));
@@ -223,7 +223,7 @@ async fn answer_that_is_not_whole_breaks_the_attempt_and_is_kept() {
         (Unfinished::Refused("SAFETY".to_owned()), "the model or its provider refused to answer (`SAFETY`)"),
     ] {
         let step = |reply: Reply| Step::Answers(Reply { unfinished: Some(why.clone()), ..reply });
-        // What was called runs: the model may go on after it.
+        // The commands that were called run: the model may go on after them.
         let model = model([step(runs(&["echo kept"])), step(says("I will"))]);
         let worked = suite.work(&task(|_, _| {}), &model).await;
         assert_eq!(broke(&worked), (RunErrorKind::Provider, message));
