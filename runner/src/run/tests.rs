@@ -1,4 +1,4 @@
-//! Runs of suites that are built by hand, with real commands.
+//! Runs of suites that are built in code, with real commands.
 
 mod agents;
 mod cancelling;
@@ -28,7 +28,7 @@ use crate::{
     recording::{Recordings, Retention},
 };
 
-/// Claims that standard output holds a text.
+/// Claims that standard output contains a text.
 #[derive(Debug)]
 struct Says(&'static str);
 
@@ -156,7 +156,7 @@ async fn results_stand_in_the_order_of_the_file_whatever_ends_first() {
 #[tokio::test]
 async fn no_more_attempts_run_at_once_than_allowed() {
     let directory = tempfile::tempdir().unwrap();
-    // Each command fails when it sees another one at work.
+    // Each command fails if it runs at the same time as another one.
     let script = "mkdir busy || echo clash; touch seen; rmdir busy";
     let cases = (0..6).map(|index| case(&format!("c{index}"), script, "")).collect::<Vec<_>>();
     let ran = run_in(directory.path(), cases, Options { concurrency: Some(1), ..Options::default() }).await;

@@ -1,4 +1,4 @@
-//! Traces are received, read in files and asked of a stub of Opik, through the backends that a run has.
+//! Traces that are received, read from files, and requested from a stub of Opik.
 
 mod opik;
 
@@ -136,7 +136,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     let huge = vec![b' '; MAX_REQUEST + 1];
     let bomb = gzip(&huge);
     let charset = "application/json; charset=utf-8";
-    /// What it is, where it goes, its headers, its body, the status of the answer.
+    /// A request, with the status of the response: path, content type, headers, body.
     type Sent<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>, Vec<u8>, u16);
     let cases: Vec<Sent<'_>> = vec![
         ("json", "/v1/traces", vec![("content-type", charset)], text.clone(), 200),
@@ -173,7 +173,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     }
     let response = exporter.client.get(format!("{}/v1/traces", exporter.base)).send().await.unwrap();
     assert_eq!((response.status().as_u16(), response.headers()["allow"].to_str().unwrap()), (405, "POST"));
-    // What is larger is refused before all of it has arrived, so the other side may not come to read the answer.
+    // A larger body is refused before all of it has arrived, so the client may not get to read the response.
     let too_large =
         exporter.client.post(format!("{}/v1/traces", exporter.base)).header("content-type", JSON).body(huge);
     if let Ok(response) = too_large.send().await {

@@ -1,4 +1,4 @@
-//! Runs of cli-bench suites as they are written, with models that live in the test.
+//! Runs of cli-bench suites in YAML, with models in the test.
 
 use std::{
     fs,
@@ -27,11 +27,11 @@ use crate::{
     model::{Answering, Message, Model, Reply, Request},
 };
 
-/// Runs the commands that a function knows for a test, one in each turn, and says that it is done.
+/// Runs the commands of a function for a test, one per turn, and then stops.
 #[derive(Debug)]
 pub(super) struct Acts {
     commands: fn(&str) -> Vec<String>,
-    /// Requests that are under way, and the most that ever were.
+    /// Number of open requests, and its maximum so far.
     open: AtomicUsize,
     most: AtomicUsize,
     tests: Mutex<Vec<String>>,
@@ -63,7 +63,7 @@ impl Model for Acts {
     }
 }
 
-/// The job of a suite as it is written, with these models.
+/// Returns the job of a suite in YAML, with these models.
 pub(super) fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
     let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
     let files = MemoryFiles::new(directory, []).at("cli-bench.yaml");
@@ -137,7 +137,7 @@ async fn all_ten_assertions_are_judged_by_what_happened_and_again_by_the_recordi
     let place = &evidence.commands.as_ref().unwrap().commands[0];
     assert_eq!(place.command.text, greet("")[0]);
 
-    // Edited claims are judged without a run, also those about files that nobody asked for.
+    // Edited claims are judged without a run, even those about files that were not observed at first.
     let edited = ALL.replace("exit_code: 0", "exit_code: 1");
     let edited = format!("{}      - file_exists: deep/other.txt\n", edited.split("      - verify").next().unwrap());
     let again = run_job(job_of(directory.path(), &edited, &[]), recorded()).await;

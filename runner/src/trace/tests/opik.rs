@@ -27,10 +27,10 @@ use crate::{
     watch::Identity,
 };
 
-/// What a stub answers: a status and lines.
+/// A response of the stub: a status and lines.
 type Answer = (u16, Vec<Value>);
 
-/// Decides by path and body what is answered.
+/// Decides the response by path and body.
 type Answering = dyn Fn(&str, &Value) -> Answer + Send + Sync;
 
 /// A request: its path, headers as text, and body.
