@@ -346,7 +346,7 @@ impl Asked<'_> {
         let absence = evidence
             .error
             .as_ref()
-            .map(|error| Absence { kind: AbsenceKind::Broke(error.kind), message: error.message.clone() });
+            .map(|error| Absence { kind: AbsenceKind::RunError(error.kind), message: error.message.clone() });
         let status = judge::status(evidence, &verdicts);
         RunResult {
             absence,

@@ -260,7 +260,7 @@ pub struct Absence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbsenceKind {
     /// The run ended with an error.
-    Broke(RunErrorKind),
+    RunError(RunErrorKind),
     /// There is no recording to judge.
     NoRecording,
     /// The recording is of another action than the current one.
@@ -275,22 +275,22 @@ impl AbsenceKind {
     /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut) => "timed-out",
-            AbsenceKind::Broke(RunErrorKind::Spawn) => "spawn",
-            AbsenceKind::Broke(RunErrorKind::Killed) => "killed",
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
-            AbsenceKind::Broke(RunErrorKind::Workspace) => "workspace",
-            AbsenceKind::Broke(RunErrorKind::Setup) => "setup",
-            AbsenceKind::Broke(RunErrorKind::Program) => "program",
-            AbsenceKind::Broke(RunErrorKind::Help) => "help",
-            AbsenceKind::Broke(RunErrorKind::Provider) => "provider",
-            AbsenceKind::Broke(RunErrorKind::Key) => "key",
-            AbsenceKind::Broke(RunErrorKind::RateLimit) => "rate-limit",
-            AbsenceKind::Broke(RunErrorKind::Script) => "script",
-            AbsenceKind::Broke(RunErrorKind::Gateway) => "gateway",
-            AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
-            AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
-            AbsenceKind::Broke(RunErrorKind::Defect) => "defect",
+            AbsenceKind::RunError(RunErrorKind::TimedOut) => "timed-out",
+            AbsenceKind::RunError(RunErrorKind::Spawn) => "spawn",
+            AbsenceKind::RunError(RunErrorKind::Killed) => "killed",
+            AbsenceKind::RunError(RunErrorKind::MissingVariable) => "missing-variable",
+            AbsenceKind::RunError(RunErrorKind::Workspace) => "workspace",
+            AbsenceKind::RunError(RunErrorKind::Setup) => "setup",
+            AbsenceKind::RunError(RunErrorKind::Program) => "program",
+            AbsenceKind::RunError(RunErrorKind::Help) => "help",
+            AbsenceKind::RunError(RunErrorKind::Provider) => "provider",
+            AbsenceKind::RunError(RunErrorKind::Key) => "key",
+            AbsenceKind::RunError(RunErrorKind::RateLimit) => "rate-limit",
+            AbsenceKind::RunError(RunErrorKind::Script) => "script",
+            AbsenceKind::RunError(RunErrorKind::Gateway) => "gateway",
+            AbsenceKind::RunError(RunErrorKind::Cancelled) => "cancelled",
+            AbsenceKind::RunError(RunErrorKind::Unsupported) => "unsupported",
+            AbsenceKind::RunError(RunErrorKind::Defect) => "defect",
             AbsenceKind::NoRecording => "no-recording",
             AbsenceKind::Stale => "stale",
             AbsenceKind::FailedFast => "failed-fast",
@@ -300,28 +300,28 @@ impl AbsenceKind {
 
     /// Returns all kinds, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
-        std::iter::successors(Some(AbsenceKind::Broke(RunErrorKind::TimedOut)), |kind| kind.next())
+        std::iter::successors(Some(AbsenceKind::RunError(RunErrorKind::TimedOut)), |kind| kind.next())
     }
 
     /// Returns the kind after this one in the list, so that the compiler demands a place for a new one.
     fn next(self) -> Option<AbsenceKind> {
         Some(match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut) => AbsenceKind::Broke(RunErrorKind::Spawn),
-            AbsenceKind::Broke(RunErrorKind::Spawn) => AbsenceKind::Broke(RunErrorKind::Killed),
-            AbsenceKind::Broke(RunErrorKind::Killed) => AbsenceKind::Broke(RunErrorKind::MissingVariable),
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => AbsenceKind::Broke(RunErrorKind::Workspace),
-            AbsenceKind::Broke(RunErrorKind::Workspace) => AbsenceKind::Broke(RunErrorKind::Setup),
-            AbsenceKind::Broke(RunErrorKind::Setup) => AbsenceKind::Broke(RunErrorKind::Program),
-            AbsenceKind::Broke(RunErrorKind::Program) => AbsenceKind::Broke(RunErrorKind::Help),
-            AbsenceKind::Broke(RunErrorKind::Help) => AbsenceKind::Broke(RunErrorKind::Provider),
-            AbsenceKind::Broke(RunErrorKind::Provider) => AbsenceKind::Broke(RunErrorKind::Key),
-            AbsenceKind::Broke(RunErrorKind::Key) => AbsenceKind::Broke(RunErrorKind::RateLimit),
-            AbsenceKind::Broke(RunErrorKind::RateLimit) => AbsenceKind::Broke(RunErrorKind::Script),
-            AbsenceKind::Broke(RunErrorKind::Script) => AbsenceKind::Broke(RunErrorKind::Gateway),
-            AbsenceKind::Broke(RunErrorKind::Gateway) => AbsenceKind::Broke(RunErrorKind::Cancelled),
-            AbsenceKind::Broke(RunErrorKind::Cancelled) => AbsenceKind::Broke(RunErrorKind::Unsupported),
-            AbsenceKind::Broke(RunErrorKind::Unsupported) => AbsenceKind::Broke(RunErrorKind::Defect),
-            AbsenceKind::Broke(RunErrorKind::Defect) => AbsenceKind::NoRecording,
+            AbsenceKind::RunError(RunErrorKind::TimedOut) => AbsenceKind::RunError(RunErrorKind::Spawn),
+            AbsenceKind::RunError(RunErrorKind::Spawn) => AbsenceKind::RunError(RunErrorKind::Killed),
+            AbsenceKind::RunError(RunErrorKind::Killed) => AbsenceKind::RunError(RunErrorKind::MissingVariable),
+            AbsenceKind::RunError(RunErrorKind::MissingVariable) => AbsenceKind::RunError(RunErrorKind::Workspace),
+            AbsenceKind::RunError(RunErrorKind::Workspace) => AbsenceKind::RunError(RunErrorKind::Setup),
+            AbsenceKind::RunError(RunErrorKind::Setup) => AbsenceKind::RunError(RunErrorKind::Program),
+            AbsenceKind::RunError(RunErrorKind::Program) => AbsenceKind::RunError(RunErrorKind::Help),
+            AbsenceKind::RunError(RunErrorKind::Help) => AbsenceKind::RunError(RunErrorKind::Provider),
+            AbsenceKind::RunError(RunErrorKind::Provider) => AbsenceKind::RunError(RunErrorKind::Key),
+            AbsenceKind::RunError(RunErrorKind::Key) => AbsenceKind::RunError(RunErrorKind::RateLimit),
+            AbsenceKind::RunError(RunErrorKind::RateLimit) => AbsenceKind::RunError(RunErrorKind::Script),
+            AbsenceKind::RunError(RunErrorKind::Script) => AbsenceKind::RunError(RunErrorKind::Gateway),
+            AbsenceKind::RunError(RunErrorKind::Gateway) => AbsenceKind::RunError(RunErrorKind::Cancelled),
+            AbsenceKind::RunError(RunErrorKind::Cancelled) => AbsenceKind::RunError(RunErrorKind::Unsupported),
+            AbsenceKind::RunError(RunErrorKind::Unsupported) => AbsenceKind::RunError(RunErrorKind::Defect),
+            AbsenceKind::RunError(RunErrorKind::Defect) => AbsenceKind::NoRecording,
             AbsenceKind::NoRecording => AbsenceKind::Stale,
             AbsenceKind::Stale => AbsenceKind::FailedFast,
             AbsenceKind::FailedFast => AbsenceKind::Decided,
@@ -332,47 +332,49 @@ impl AbsenceKind {
     /// Returns its meaning and remedy, as Markdown.
     pub fn docs(self) -> &'static str {
         match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut) => {
+            AbsenceKind::RunError(RunErrorKind::TimedOut) => {
                 "The command or the agent exceeded the time limit and was stopped. Raise the timeout of the suite."
             }
-            AbsenceKind::Broke(RunErrorKind::Spawn) => {
+            AbsenceKind::RunError(RunErrorKind::Spawn) => {
                 "The command could not be started. The message contains the system's reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Killed) => "A signal from another program ended the command.",
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "A template variable has no value. Add it to `vars`.",
-            AbsenceKind::Broke(RunErrorKind::Workspace) => {
+            AbsenceKind::RunError(RunErrorKind::Killed) => "A signal from another program ended the command.",
+            AbsenceKind::RunError(RunErrorKind::MissingVariable) => {
+                "A template variable has no value. Add it to `vars`."
+            }
+            AbsenceKind::RunError(RunErrorKind::Workspace) => {
                 "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message contains the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Setup) => {
+            AbsenceKind::RunError(RunErrorKind::Setup) => {
                 "A `setup` command failed, so the test did not begin. The transcript has its output."
             }
-            AbsenceKind::Broke(RunErrorKind::Program) => {
+            AbsenceKind::RunError(RunErrorKind::Program) => {
                 "The program to test was not found, so no model was asked. Install it, or correct `cli`."
             }
-            AbsenceKind::Broke(RunErrorKind::Help) => {
+            AbsenceKind::RunError(RunErrorKind::Help) => {
                 "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
             }
-            AbsenceKind::Broke(RunErrorKind::Provider) => {
+            AbsenceKind::RunError(RunErrorKind::Provider) => {
                 "The provider of the model is unreachable, or its response is invalid. The message contains the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Key) => {
+            AbsenceKind::RunError(RunErrorKind::Key) => {
                 "The provider of the model needs a key. Set the environment variable that the message names to a valid key."
             }
-            AbsenceKind::Broke(RunErrorKind::RateLimit) => {
+            AbsenceKind::RunError(RunErrorKind::RateLimit) => {
                 "The provider reports a rate limit. Wait, or lower `concurrency`."
             }
-            AbsenceKind::Broke(RunErrorKind::Script) => {
+            AbsenceKind::RunError(RunErrorKind::Script) => {
                 "The scripted model expected a different result. Correct the script or the task."
             }
-            AbsenceKind::Broke(RunErrorKind::Gateway) => {
+            AbsenceKind::RunError(RunErrorKind::Gateway) => {
                 "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
                  The message contains the address and the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
-            AbsenceKind::Broke(RunErrorKind::Unsupported) => {
+            AbsenceKind::RunError(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
+            AbsenceKind::RunError(RunErrorKind::Unsupported) => {
                 "speclens cannot perform the action of this test. The message contains the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Defect) => {
+            AbsenceKind::RunError(RunErrorKind::Defect) => {
                 "speclens itself failed, so there is no result. Report it with the message."
             }
             AbsenceKind::NoRecording => "This test has no recording to judge. Run the test first.",
@@ -390,7 +392,7 @@ impl AbsenceKind {
     /// Returns the status of an attempt without verdicts.
     pub fn status(self) -> Status {
         match self {
-            AbsenceKind::Broke(kind) => kind.status(),
+            AbsenceKind::RunError(kind) => kind.status(),
             AbsenceKind::NoRecording | AbsenceKind::Stale => Status::Unknown,
             AbsenceKind::FailedFast | AbsenceKind::Decided => Status::Skip,
         }
@@ -400,7 +402,7 @@ impl AbsenceKind {
     pub fn is_by_choice(self) -> bool {
         match self {
             AbsenceKind::FailedFast | AbsenceKind::Decided => true,
-            AbsenceKind::Broke(_) | AbsenceKind::NoRecording | AbsenceKind::Stale => false,
+            AbsenceKind::RunError(_) | AbsenceKind::NoRecording | AbsenceKind::Stale => false,
         }
     }
 }
@@ -428,7 +430,7 @@ pub struct SuiteResult {
     /// Whether a claim or a gate fails without being excused by a gate in the file.
     pub failed: bool,
     /// Whether an attempt ended with an error, or a result is unknown.
-    pub broken: bool,
+    pub inconclusive: bool,
     /// Whether the run was cancelled.
     pub cancelled: bool,
     /// Time from start to end.

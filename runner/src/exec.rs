@@ -129,12 +129,12 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>, view: 
         }
         Action::Agent(task) => match world.worker {
             Some(worker) => agent(task, worker, context, world).await,
-            None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
+            None => Performed::without_act(Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL), world),
         },
         Action::Trigger(trigger) => trigger::perform(trigger, context, world, view).await,
         Action::Prompt(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
-            Performed::without_act(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
+            Performed::without_act(Attempt::with_error(context, RunErrorKind::Unsupported, message), world)
         }
     }
 }
@@ -207,7 +207,7 @@ async fn command(action: &CommandAction, context: Context, world: World<'_>) -> 
     let World { directory, output_limit: limit, background, cancel, .. } = world;
     let script = match &action.expanded {
         Ok(script) => script,
-        Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),
+        Err(names) => return Attempt::with_error(context, RunErrorKind::MissingVariable, missing(names)),
     };
     let timeout = Duration::from_millis(action.timeout_ms);
     let command = process::Command {
@@ -254,7 +254,7 @@ impl Attempt {
     }
 
     /// Returns an attempt that ended with an error before its act.
-    pub fn broken(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
+    pub fn with_error(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
         let error = Some(RunError { kind, message: message.into() });
         Attempt { evidence: Evidence { context, error, ..Evidence::default() }, notes: Vec::new() }
     }

@@ -137,6 +137,11 @@ impl DiskFiles {
         }
     }
 
+    /// Returns whether inputs are declared, whether or not they exist.
+    pub fn declares_inputs(&self) -> bool {
+        self.cache().declared.is_some()
+    }
+
     /// Returns the declared entries that include too many files.
     pub fn declared_beyond_limit(&self) -> Vec<String> {
         self.declared_seen().cut.clone()

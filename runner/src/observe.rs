@@ -138,8 +138,8 @@ fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
 
 /// Observes several needs at the same time. If an observer panics, the answer is that error.
 async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> {
-    let broken = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
-    let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(broken())).collect();
+    let panicked = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
+    let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(panicked())).collect();
     let mut observers = JoinSet::new();
     for (index, need) in needs.iter().enumerate() {
         let (need, view) = (need.clone(), view.clone());

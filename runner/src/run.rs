@@ -224,7 +224,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         cases,
         gates,
         failed: sum.failed,
-        broken: sum.broken,
+        inconclusive: sum.inconclusive,
         cancelled: run.cancel.is_cancelled(),
         duration: started.elapsed(),
     });
@@ -324,7 +324,7 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
     let hole = |unit: &Unit| {
         let message = "the run ended before this was judged; this is a bug in speclens";
         let case = &run.job.suite.cases[unit.case];
-        Arc::new(run.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+        Arc::new(run.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     };
     results.iter().zip(units).map(|(result, unit)| result.get().cloned().unwrap_or_else(|| hole(unit))).collect()
 }
@@ -373,14 +373,14 @@ pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -
 struct Sum {
     status: Status,
     failed: bool,
-    broken: bool,
+    inconclusive: bool,
 }
 
 impl Sum {
     fn of(cases: &[CaseResult], gates: &GateReport) -> Sum {
         let statuses = || cases.iter().map(|case| case.status);
         let not_known = |status: Status| matches!(status, Status::Error | Status::Unknown);
-        let broken = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
+        let inconclusive = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
         let failing = |run: &Arc<RunResult>| {
             let mut verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
             verdicts.any(|status| status == Status::Fail)
@@ -396,10 +396,11 @@ impl Sum {
         let verdicts = cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.verdicts);
         let open = verdicts.map(|judged| judged.verdict.outcome.status()).filter(|&status| not_known(status)).max();
         let open = open.filter(|_| rescued);
-        let broken = broken || open.is_some();
+        let inconclusive = inconclusive || open.is_some();
         // After an error or an unknown result, a default limit has nothing to add: it would call a run failed that was
         // merely not observed.
-        let gates_failed = gates.gates.iter().any(|gate| gate.status == Status::Fail && (!broken || gate.at.is_some()));
+        let gates_failed =
+            gates.gates.iter().any(|gate| gate.status == Status::Fail && (!inconclusive || gate.at.is_some()));
         let worst = if rescued {
             statuses().filter(|&status| status != Status::Fail).max().unwrap_or(Status::Pass).max(Status::Pass)
         } else {
@@ -409,7 +410,7 @@ impl Sum {
         let of_gates = gates.gates.iter().map(|gate| gate.status).filter(|&status| not_known(status)).max();
         let worst = of_gates.map_or(worst, |status| worst.max(status));
         let status = if gates_failed { worst.max(Status::Fail) } else { worst };
-        Sum { status, failed: claims_failed || gates_failed, broken }
+        Sum { status, failed: claims_failed || gates_failed, inconclusive }
     }
 }
 

@@ -101,14 +101,14 @@ pub async fn perform(
     context: Context,
     around: Surroundings<'_>,
 ) -> (Attempt, Option<Site>) {
-    let broken = |error: RunError| Attempt::broken(context.clone(), error.kind, error.message);
+    let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
         Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.tell).await,
         None => Place::temporary(around.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,
-        Err(error) => return (broken(error), None),
+        Err(error) => return (with_error(error), None),
     };
     let deadline = Deadline::of(action);
     let shell = Shell {
@@ -138,7 +138,7 @@ pub async fn perform(
                 ..Evidence::default()
             }
         }
-        Err(error) => broken(error).evidence,
+        Err(error) => with_error(error).evidence,
     };
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });

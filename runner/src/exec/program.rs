@@ -84,7 +84,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
     };
     let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
-        Err(error) => return Worked::broken(format!("cannot set up the recording shells: {error}")),
+        Err(error) => return Worked::with_error(format!("cannot set up the recording shells: {error}")),
     };
     let environment = surroundings(&work, &shims, &path);
     let command = process::Command {
@@ -116,7 +116,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
 }
 
 impl Worked {
-    fn broken(message: String) -> Worked {
+    fn with_error(message: String) -> Worked {
         Worked {
             turns: Vec::new(),
             commands: CommandLog { unseen: Some(Unseen::PastShell), ..CommandLog::default() },

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_or_broken_variable_holds_no_key() {
+    fn blank_or_invalid_variable_is_not_a_key() {
         for text in ["", "  \n", "two words", "schlüssel", "line\nbreak"] {
             assert!(Key::read(text).is_none(), "{text:?}");
         }

@@ -53,11 +53,11 @@ impl Network {
         cap: Cap,
     ) -> Result<Network, RunError> {
         let host = target.host();
-        let broken = |why: String| {
+        let provider_error = |why: String| {
             let message = format!("cannot prepare requests to {host}: {why}");
             RunError { kind: RunErrorKind::Provider, message }
         };
-        let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(broken)?;
+        let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(provider_error)?;
         Ok(Network { client, target, host, key, price, deadline, cap })
     }
 

@@ -118,7 +118,7 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
             let known = BUILT_IN.iter().flat_map(|known| known.names).copied();
             let near = words::nearest(provider, known.chain(settings.providers.keys().map(String::as_str)));
             let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
-            Err(broken(format!(
+            Err(provider_error(format!(
                 "unknown provider `{provider}` of the model `{id}`; {near}describe it under `providers:` in `speclens.yaml`, \
                  or set `{GATEWAY_VARIABLE}` to reach it through the AI Gateway"
             )))
@@ -129,7 +129,7 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
 /// Returns the provider and the model that an id names.
 fn split(id: &str) -> Result<(&str, &str), RunError> {
     let parts = id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-    parts.ok_or_else(|| broken(format!("`{id}` is not a valid model id; write `provider/model`")))
+    parts.ok_or_else(|| provider_error(format!("`{id}` is not a valid model id; write `provider/model`")))
 }
 
 /// Returns the target of a model that a suite describes itself, with a variable for the key, or an address, or both.
@@ -140,7 +140,7 @@ pub(super) fn of_suite(
     key_env: Option<&str>,
 ) -> Result<Target, RunError> {
     let Some(known) = built_in(provider) else {
-        return Err(broken(format!(
+        return Err(provider_error(format!(
             "models of the provider `{provider}` cannot judge; choose another one under `judge:` in `speclens.yaml`"
         )));
     };
@@ -325,7 +325,7 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn broken(message: String) -> RunError {
+fn provider_error(message: String) -> RunError {
     RunError { kind: RunErrorKind::Provider, message }
 }
 

@@ -59,7 +59,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
         let (wanted, directory) = (need.clone(), view.directory.clone());
         let Look { files, cut } = match looking(view, move || look(&wanted, &directory)).await? {
             Ok(look) => look,
-            Err(broken) => return Ok(broken),
+            Err(nothing) => return Ok(nothing),
         };
         let at_ms = seen_at(begun, wait);
         for (path, state) in &files {
@@ -87,7 +87,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
             let (directory, limit) = (view.directory.clone(), view.limit);
             let gathered = match looking(view, move || gather(listed, &wanted, &directory, limit)).await? {
                 Ok(gathered) => gathered,
-                Err(broken) => return Ok(broken),
+                Err(nothing) => return Ok(nothing),
             };
             if is_last || gathered.is_steady {
                 let waited_ms = match need.wait_ms {

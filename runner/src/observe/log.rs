@@ -31,7 +31,7 @@ pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cance
         match looked.await? {
             Ok(reading) if reading.is_half && patience.elapsed() < MAX_WAIT => {}
             Ok(reading) => return Ok(Answer::Log(reading.answer)),
-            Err(broken) => return Ok(broken),
+            Err(nothing) => return Ok(nothing),
         }
         tokio::select! {
             biased;

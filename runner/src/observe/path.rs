@@ -17,7 +17,7 @@ pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<An
     Ok(match looked {
         Ok(Ok(state)) => Answer::Path(state),
         Ok(Err(error)) => Answer::Nothing(format!("cannot observe `{path}`: {error}")),
-        Err(broken) => broken,
+        Err(nothing) => nothing,
     })
 }
 

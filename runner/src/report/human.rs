@@ -164,8 +164,8 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
     };
     let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", plain::line(&report.masked(&case.name)));
     // Similar attempts have the same notes.
-    let mut told = BTreeSet::new();
-    for note in outcome.runs.iter().flat_map(|run| &run.notes).filter(|note| told.insert(note.as_str())) {
+    let mut printed = BTreeSet::new();
+    for note in outcome.runs.iter().flat_map(|run| &run.notes).filter(|note| printed.insert(note.as_str())) {
         let _ = writeln!(text, "      {YELLOW}note{YELLOW:#}: {}", plain::line(&report.masked(note)));
     }
 }
@@ -178,7 +178,7 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
             let case = &report.suite.cases[outcome.case];
             let is_refused = |run: &RunResult| {
                 let kind = run.absence.as_ref().map(|absence| absence.kind);
-                kind == Some(AbsenceKind::Broke(RunErrorKind::Unsupported))
+                kind == Some(AbsenceKind::RunError(RunErrorKind::Unsupported))
             };
             let was_refused = outcome.runs.iter().any(|run| is_refused(run));
             let Some(what) = exec::unsupported(report.dialect, &case.action).filter(|_| was_refused) else {
@@ -209,8 +209,8 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
     };
     if let Some(absence) = &run.absence {
         // An attempt that never began has nothing to show; the line of the test says so.
-        let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
-        let is_summed_up = absence.kind == AbsenceKind::Broke(RunErrorKind::Unsupported)
+        let never_began = absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
+        let is_summed_up = absence.kind == AbsenceKind::RunError(RunErrorKind::Unsupported)
             && exec::unsupported(report.dialect, &case.action).is_some();
         if run.is_left_out() || never_began || is_summed_up {
             return;
@@ -254,7 +254,7 @@ fn verdict_snippet(
     let claim = &case.claims[judged.claim];
     let (level, word) = match verdict.outcome.status() {
         Status::Fail => (Level::ERROR, "failed"),
-        Status::Error => (Level::ERROR, "broke"),
+        Status::Error => (Level::ERROR, "error"),
         Status::Unknown => (Level::WARNING, "unknown"),
         Status::Warn => (Level::WARNING, "warning"),
         Status::Skip => (Level::WARNING, "skipped"),
@@ -385,7 +385,7 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
         (tally.passed, "passed", GREEN),
         (tally.warned, "with warnings", YELLOW),
         (tally.failed, "failed", RED),
-        (tally.errored, "broke", RED),
+        (tally.errored, if tally.errored == 1 { "error" } else { "errors" }, RED),
         (tally.unknown, "unknown", YELLOW),
         (tally.skipped, "skipped", DIM),
     ] {

@@ -165,7 +165,7 @@ impl Score {
 
 /// Returns whether an attempt failed or ended with an error.
 fn is_bad(run: &RunResult) -> bool {
-    let cancelled = AbsenceKind::Broke(RunErrorKind::Cancelled);
+    let cancelled = AbsenceKind::RunError(RunErrorKind::Cancelled);
     matches!(run.status, Status::Fail | Status::Error)
         && run.absence.as_ref().is_none_or(|absence| absence.kind != cancelled)
 }

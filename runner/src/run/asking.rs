@@ -33,7 +33,7 @@ impl Run {
         let Some(Unanswered { recorded, questions }) = found else { return self.replay(case, unit).await };
         let Seen { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
         if cancelled {
-            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+            let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
             return Ok(self.asked(case, unit).absent(kind, "cancelled before the judge answered"));
         }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());

@@ -81,7 +81,7 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
     }
     let is_missing = |run: &RunResult| match run.absence.as_ref().map(|absence| absence.kind) {
         Some(AbsenceKind::NoRecording | AbsenceKind::Stale) => true,
-        Some(AbsenceKind::Broke(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
+        Some(AbsenceKind::RunError(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
     };
     let is_spare: Vec<bool> = attempts
         .iter()

@@ -39,7 +39,7 @@ pub fn given(suite: &Suite, chosen: impl Fn(usize) -> bool, mut evidence: Eviden
         cases,
         gates,
         failed: sum.failed,
-        broken: sum.broken,
+        inconclusive: sum.inconclusive,
         cancelled: false,
         duration: std::time::Duration::ZERO,
     }

@@ -187,7 +187,7 @@ async fn recordings_are_judged_without_acting() {
 }
 
 #[tokio::test]
-async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
+async fn run_with_an_error_has_no_verdicts_and_the_same_error_when_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let slow = || vec![with_timeout(case("slow", "echo partial; sleep 30", "partial"), 300)];
     let live = run_in(directory.path(), slow(), Options::default()).await;
@@ -195,7 +195,7 @@ async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
     for ran in [live, replayed] {
         let run = &ran.result.cases[0].runs[0];
         assert_eq!((ran.result.status, run.verdicts.len()), (Status::Error, 0));
-        assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::Broke(RunErrorKind::TimedOut));
+        assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::RunError(RunErrorKind::TimedOut));
         assert_eq!(run.evidence.get().unwrap().stdout().unwrap().text, "partial\n");
     }
 }

@@ -136,7 +136,7 @@ async fn accept(listener: TcpListener, store: Arc<Store>) {
             let connection =
                 http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "an exporter's connection broke");
+                tracing::debug!(%error, "the connection of an exporter failed");
             }
             drop(place);
         });

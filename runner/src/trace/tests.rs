@@ -120,7 +120,7 @@ fn missing(answer: Answer) -> String {
     }
 }
 
-fn broken(answer: Answer) -> String {
+fn no_trace(answer: Answer) -> String {
     match answer {
         Answer::Nothing(reason) => reason,
         other => panic!("{other:?}"),
@@ -227,7 +227,7 @@ async fn spans_of_earlier_acts_and_other_runs_are_not_taken_for_those_of_this_on
     exporter.spans(request(2, &[(2, 0, chat())], json!({}))).await;
     assert_eq!(found(watch.collect(&act, &[]).await).joined, Some(Joined::Window));
     exporter.spans(request(3, &[(3, 0, chat())], json!({}))).await;
-    assert!(broken(watch.collect(&act, &[]).await).contains("2 traces began during the run"));
+    assert!(no_trace(watch.collect(&act, &[]).await).contains("2 traces began during the run"));
     let logged = vec![format!("{:032x}", 3)];
     assert_eq!(found(watch.collect(&act, &logged).await).joined, Some(Joined::LoggedId));
 }
@@ -281,7 +281,7 @@ async fn port_that_is_taken_is_explained_and_leaves_the_trace_unknown() {
     let listen = Some(taken.local_addr().unwrap());
     let watch = TraceWatch::begin(Arc::new(Traces::new(TraceSettings { listen, ..settings() })));
     assert!(watch.environment().is_empty());
-    let reason = broken(watch.collect(&identity(), &[]).await);
+    let reason = no_trace(watch.collect(&identity(), &[]).await);
     assert!(reason.starts_with("cannot listen for traces at 127.0.0.1:"), "{reason}");
     assert!(reason.contains("another program is listening there"), "{reason}");
 }
@@ -311,6 +311,6 @@ async fn trace_in_a_file_is_found_by_its_run() {
     let trace = found(watch.collect(&act, &[]).await);
     assert_eq!((trace.spans.len(), trace.joined), (1, Some(Joined::RunId)));
     std::fs::write(directory.path().join("traces/b.jsonl"), "\n{]").unwrap();
-    let reason = broken(watch.collect(&act, &[]).await);
+    let reason = no_trace(watch.collect(&act, &[]).await);
     assert!(reason.contains("b.jsonl, line 2: not valid JSON"), "{reason}");
 }

@@ -183,7 +183,7 @@ impl Status {
                  reason. It is neither a pass nor a failure; `speclens run` ends with exit status 3."
             }
             Status::Fail => "An assertion does not hold.",
-            Status::Error => "The run or an assertion broke, so there is no result.",
+            Status::Error => "The run or an assertion ended with an error, so there is no result.",
         }
     }
 

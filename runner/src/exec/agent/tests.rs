@@ -31,7 +31,7 @@ use crate::model::{Answering, Message, Model, Reply, Request};
 #[derive(Clone, Debug)]
 enum Step {
     Answers(Reply),
-    Breaks(RunErrorKind),
+    Fails(RunErrorKind),
     /// Never answers.
     Hangs,
 }
@@ -55,7 +55,7 @@ impl Model for Scripted {
         Box::pin(async move {
             match step {
                 Some(Step::Answers(reply)) => Ok(reply),
-                Some(Step::Breaks(kind)) => Err(RunError { kind, message: "broken".to_owned() }),
+                Some(Step::Fails(kind)) => Err(RunError { kind, message: "down".to_owned() }),
                 Some(Step::Hangs) => std::future::pending().await,
                 None => Ok(self.forever.clone().unwrap_or_else(|| says("done"))),
             }
@@ -191,7 +191,7 @@ fn stdout(ran: &Ran) -> &str {
     &ran.stdout.as_ref().unwrap().text
 }
 
-fn broke(worked: &Worked) -> (RunErrorKind, &str) {
+fn error_of(worked: &Worked) -> (RunErrorKind, &str) {
     let error = evidence(worked).error.as_ref().unwrap();
     (error.kind, &error.message)
 }

@@ -351,7 +351,7 @@ mod tests {
             cases: cases.map(|(case, runs)| CaseResult { case, status: Status::Fail, runs }).collect(),
             gates: GateReport { gates, rescued: false },
             failed: true,
-            broken: false,
+            inconclusive: false,
             cancelled: false,
             duration: Duration::ZERO,
         };

@@ -56,7 +56,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn was_cancelled(run: &RunResult) -> bool {
-    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
+    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

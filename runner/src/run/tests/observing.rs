@@ -172,7 +172,7 @@ async fn precondition_that_is_not_known_keeps_nothing_from_happening() {
 }
 
 #[tokio::test]
-async fn broken_act_is_not_observed() {
+async fn act_with_an_error_is_not_observed() {
     let directory = tempfile::tempdir().unwrap();
     let then = asks([command("touch observed")], |_| Outcome::Pass);
     let case = with_timeout(with_claims(case("a", "sleep 60", ""), &[], &[then]), 100);
@@ -209,7 +209,7 @@ async fn run_that_is_cancelled_while_it_waits_ends_and_records_nothing() {
         cancel.cancel();
         let result = running.await.unwrap();
         let absence = result.cases[0].runs[0].absence.as_ref().unwrap();
-        assert_eq!(absence.kind, AbsenceKind::Broke(RunErrorKind::Cancelled));
+        assert_eq!(absence.kind, AbsenceKind::RunError(RunErrorKind::Cancelled));
         assert_eq!(result.cases[0].status, Status::Unknown);
         assert_eq!(directory.path().join("acted").exists(), moment == Moment::After);
         assert!(!directory.path().join(".speclens").exists());
@@ -333,11 +333,11 @@ async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_te
 
 /// Panics when it is asked for its needs.
 #[derive(Debug)]
-struct Breaks;
+struct Panics;
 
-impl Check for Breaks {
+impl Check for Panics {
     fn needs(&self, _: &Context) -> Vec<Need> {
-        panic!("this claim is broken")
+        panic!("this claim panics")
     }
 
     fn check(&self, _: &Evidence) -> Vec<Verdict> {
@@ -352,8 +352,8 @@ impl Check for Breaks {
 #[tokio::test]
 async fn claim_that_goes_wrong_when_it_is_asked_for_its_needs_breaks_its_own_test_only() {
     let directory = tempfile::tempdir().unwrap();
-    let broken = Claim { at: Pointer::root(), phase: None, check: Arc::new(Breaks) };
-    let cases = vec![Case { claims: vec![broken], ..case("broken", "true", "") }, case("sound", "echo a", "a")];
+    let panicking = Claim { at: Pointer::root(), phase: None, check: Arc::new(Panics) };
+    let cases = vec![Case { claims: vec![panicking], ..case("panics", "true", "") }, case("sound", "echo a", "a")];
     let options = Options { concurrency: Some(1), ..Options::default() };
     let ran = run_in(directory.path(), cases, options).await;
     assert_eq!(statuses(&ran), [Status::Error, Status::Pass]);

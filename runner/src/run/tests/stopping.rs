@@ -75,7 +75,7 @@ async fn repeats_stop_when_threshold_is_met_and_replay_says_the_same() {
     assert_eq!(gate(&live), (Status::Pass, message));
     let replay = run_as(place.path(), &text, true, recorded()).await;
     assert_eq!((attempts(&replay), gate(&replay)), (attempts(&live), gate(&live)));
-    assert_eq!((replay.result.failed, replay.result.broken), (false, false));
+    assert_eq!((replay.result.failed, replay.result.inconclusive), (false, false));
     let told: Vec<_> = replay.events.iter().filter_map(finished).collect();
     assert_eq!(told.iter().filter(|run| run.is_decided()).count(), 4, "{told:?}");
     let part = Options { cases: Some([1].into()), ..recorded() };
@@ -119,7 +119,7 @@ async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_le
         assert_eq!(absence.kind, AbsenceKind::NoRecording);
         assert!(absence.message.ends_with("depends on it; run it again"), "{}", absence.message);
     }
-    assert_eq!((gate(&edited).0, edited.result.broken), (Status::Unknown, true));
+    assert_eq!((gate(&edited).0, edited.result.inconclusive), (Status::Unknown, true));
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ proptest! {
         let made = |index: usize, began_us: u64| {
             let status = outcomes[index];
             let absence = (status == Status::Error).then(|| crate::event::Absence {
-                kind: AbsenceKind::Broke(RunErrorKind::Provider), message: String::new(),
+                kind: AbsenceKind::RunError(RunErrorKind::Provider), message: String::new(),
             });
             RunResult { status, absence, began_us, ..asked(&units[index]) }
         };
