@@ -10,8 +10,7 @@ use speclens_schema::{
     files::Files as _,
     suite::{
         AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, few_paths_of, inputs_of,
-        inputs_of_task,
-        outputs_of, outsiders_of,
+        inputs_of_task, outputs_of, outsiders_of,
     },
 };
 

@@ -24,7 +24,7 @@ use crate::{
 };
 
 use super::{
-    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
+    FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
 };
 use targets::{ReportKind, ReportTarget};
 
@@ -201,7 +201,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             output::complain(&error);
             lost = true;
         }
-        given_up |= args.fail_fast && (result.failed || result.broken);
+        given_up |= args.fail_fast && (result.failed || result.inconclusive);
         let mut report = loaded.report;
         report.result = Some(result);
         reports.push(report);
@@ -360,9 +360,9 @@ pub(super) async fn run(
 
 /// Returns what the result of one suite alone amounts to.
 fn result_code(result: &SuiteResult) -> u8 {
-    match (result.failed, result.broken) {
+    match (result.failed, result.inconclusive) {
         (true, _) => FAILED,
-        (false, true) => BROKEN,
+        (false, true) => INCONCLUSIVE,
         (false, false) => PASSED,
     }
 }
@@ -375,8 +375,8 @@ fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
         INVALID
     } else if results().any(|result| result.failed) {
         FAILED
-    } else if results().any(|result| result.broken) {
-        BROKEN
+    } else if results().any(|result| result.inconclusive) {
+        INCONCLUSIVE
     } else {
         PASSED
     }

@@ -1,12 +1,12 @@
-//! Ends what is left of a run when the program itself is killed and can do nothing any more.
+//! Ends the processes of a run when the program itself is killed.
 //!
-//! The numbers of the groups under way stand in a file without a name, and a shell in a group of its own waits at a pipe. The
-//! pipe ends with the program, however that ends; the shell then reads the file and kills what it lists. (The kernel could send
-//! a signal at the death of a parent, but of the parent's *thread*, to one process only instead of its group, and on Linux
-//! alone.)
+//! The ids of the running groups are in an unnamed file, and a shell in its own group waits at a pipe. The pipe ends
+//! with the program, however that ends; the shell then reads the file and kills the groups in it. (The kernel could
+//! send a signal at the death of a parent, but of the parent's *thread*, to one process only instead of its group, and
+//! on Linux alone.)
 //!
-//! Nothing is sent to the shell while commands run: it costs them nothing, and one that is stopped delays none. One that has
-//! died is replaced before the next command.
+//! Nothing is sent to the shell while commands run: it costs them nothing, and one that is stopped delays none. A shell
+//! that has died is replaced before the next command.
 
 use std::{
     fs::File,
@@ -23,31 +23,31 @@ const SCRIPT: &str = "trap '' HUP INT QUIT TERM
 read -r end <&2
 while read -r group; do [ -z \"$group\" ] || kill -s KILL -- \"-$group\" 2>/dev/null; done";
 
-/// Number of bytes of a line of the file: a number or blanks, and the line end.
+/// Number of bytes of a line of the file: an id or blanks, and the line end.
 const LINE: usize = 12;
 
-/// Number of lines that are written at first: a disk that fills up later takes nothing away.
+/// Number of lines that are written at first, so a disk that fills up later does no harm.
 const LINES: usize = 256;
 
-/// One for the whole program, from its first command on.
+/// One for the whole program, started with its first command.
 static KEEPER: Mutex<Keeper> = Mutex::new(Keeper::new());
 
-/// Makes sure that somebody watches before a command begins: from its beginning on there is little time to lose.
+/// Makes sure that a watcher runs before a command begins.
 pub(super) fn prepare() {
     with(Keeper::prepare);
 }
 
-/// A group begins.
+/// Reports that a group begins.
 pub(super) fn begun(group: Pid) {
     with(|keeper| keeper.begun(group));
 }
 
-/// A group is over, and its number may be given to strangers.
+/// Reports that a group is over, so its id may be reused.
 pub(super) fn over(group: Pid) {
     with(|keeper| keeper.over(group));
 }
 
-/// Returns the groups that have begun and are not over.
+/// Returns the running groups.
 pub(super) fn live() -> Vec<Pid> {
     with(|keeper| keeper.lines.iter().copied().flatten().collect())
 }
@@ -56,15 +56,15 @@ fn with<A>(act: impl FnOnce(&mut Keeper) -> A) -> A {
     act(&mut KEEPER.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What is watched over, and the process that does so.
+/// The running groups, and the process that watches over them.
 #[derive(Debug)]
 struct Keeper {
-    /// The lines of the file. A group has the same line for as long as it is live.
+    /// The lines of the file. A group keeps its line while it is running.
     lines: Vec<Option<Pid>>,
     watcher: Option<Watcher>,
 }
 
-/// A shell that waits.
+/// A waiting shell.
 #[derive(Debug)]
 struct Watcher {
     shell: Child,
@@ -82,7 +82,7 @@ impl Keeper {
         if self.watcher.as_mut().is_some_and(Watcher::is_waiting) {
             return;
         }
-        // Without it everything works, except for the death of the program.
+        // Without it everything works, except for cleaning up after the death of the program.
         let watcher = Watcher::begin(&self.lines)
             .inspect_err(|error| tracing::warn!(%error, "commands are not stopped if this program is killed"));
         self.watcher = watcher.ok();
@@ -110,12 +110,12 @@ impl Keeper {
 }
 
 impl Watcher {
-    /// Starts one that knows of these groups.
+    /// Starts a watcher with these groups.
     fn begin(lines: &[Option<Pid>]) -> io::Result<Watcher> {
         let file = nameless()?;
         let blank = std::iter::repeat_n(None, LINES.saturating_sub(lines.len()));
         let text: String = lines.iter().copied().chain(blank).map(line).collect();
-        // The shell reads from the beginning: nothing here moves the position in the file, which it shares.
+        // The shell reads from the beginning: nothing here moves the file position, which it shares.
         file.write_all_at(text.as_bytes(), 0)?;
         let (end, pipe) = io::pipe()?;
         let shell = Command::new("sh")
@@ -143,13 +143,13 @@ fn line(group: Option<Pid>) -> String {
     format!("{number:>width$}\n", width = LINE - 1)
 }
 
-/// Returns a new file that no directory knows.
+/// Returns a new unnamed file.
 #[cfg(target_os = "linux")]
 fn nameless() -> io::Result<File> {
     Ok(rustix::fs::memfd_create("speclens", rustix::fs::MemfdFlags::CLOEXEC)?.into())
 }
 
-/// Returns a new file that no directory knows.
+/// Returns a new unnamed file.
 #[cfg(not(target_os = "linux"))]
 fn nameless() -> io::Result<File> {
     tempfile::tempfile()
