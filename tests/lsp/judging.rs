@@ -1,4 +1,4 @@
-//! Judges that are asked about what is recorded.
+//! Judges that are asked about recordings.
 
 use serde_json::json;
 

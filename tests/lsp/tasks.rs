@@ -199,8 +199,8 @@ fn run_with_says_so_where_no_model_acts() {
     client.open("kindlm.yaml");
     let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "greet" });
     client.execute("speclens.runWith", json!([argument]));
-    let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: the tests of this file do not use models, so there is none to choose");
+    let message = client.notification("window/showMessage", |_| true);
+    assert_eq!(message["message"], "speclens: the tests of this file do not use models, so there is none to choose");
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 

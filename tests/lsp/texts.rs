@@ -211,8 +211,8 @@ fn hover_links_to_a_line_of_the_reference() {
         let (address, number) = link.trim_end_matches(')').split_once("#L").unwrap();
         let path = url::Url::parse(address).unwrap().to_file_path().unwrap();
         let text = std::fs::read_to_string(path).unwrap();
-        let told = text.lines().nth(number.parse::<usize>().unwrap() - 1).unwrap();
-        assert!(told.starts_with(wanted), "{wanted}: {told}");
+        let line = text.lines().nth(number.parse::<usize>().unwrap() - 1).unwrap();
+        assert!(line.starts_with(wanted), "{wanted}: {line}");
     }
     assert_eq!(client.leave(), Some(0));
 }

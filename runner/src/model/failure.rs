@@ -32,7 +32,7 @@ pub(super) enum Failure {
         is_unpaid: bool,
     },
     /// The provider answered with an error, with this text, despite a status of success.
-    Told(String),
+    InBody(String),
     /// No connection to the provider.
     Unreachable(String),
     /// The connection was closed before the answer was complete.
@@ -70,7 +70,7 @@ impl Failure {
     }
 
     /// Reads the error in a body with a status of success.
-    pub(super) fn told_in(body: &Value, key: Option<&Key>) -> Option<Failure> {
+    pub(super) fn in_body(body: &Value, key: Option<&Key>) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
         let said = words(&body);
@@ -82,7 +82,7 @@ impl Failure {
                 let is_unpaid = body.contains("insufficient_quota");
                 Failure::Status { status, advice: Advice::default(), words, is_unpaid }
             }
-            None => Failure::Told(words),
+            None => Failure::InBody(words),
         })
     }
 
@@ -121,7 +121,7 @@ impl Failure {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
             Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
-            Failure::Told(_) => Failed::Told,
+            Failure::InBody(_) => Failed::InBody,
             Failure::Cut(_) => Failed::Cut,
             Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
         }
@@ -139,7 +139,7 @@ impl Failure {
             Failure::Status { status, words, is_unpaid, advice } => {
                 of_status(asked, &after, status, &words, is_unpaid, advice)
             }
-            Failure::Told(words) => {
+            Failure::InBody(words) => {
                 (RunErrorKind::Provider, format!("{host} failed{after}: {words}; run the test again later"))
             }
             Failure::Unreachable(why) => {

@@ -196,11 +196,11 @@ fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unme
     let Some(result) = result else {
         return Some(Unmet { expected: "a result".to_owned(), found: "none".to_owned() });
     };
-    let told = serde_json::from_str::<Value>(result).ok().filter(|_| !is_call).unwrap_or_default();
-    let stream = |name: &str| told.get(name).and_then(Value::as_str);
+    let parsed = serde_json::from_str::<Value>(result).ok().filter(|_| !is_call).unwrap_or_default();
+    let stream = |name: &str| parsed.get(name).and_then(Value::as_str);
     let shown = |text: &str| format!("`{}`", shortened(text.trim(), SHOWN));
     if let Some(wanted) = expect.exit_code.filter(|_| !is_call) {
-        let code = told.get("exit_code").and_then(Value::as_i64);
+        let code = parsed.get("exit_code").and_then(Value::as_i64);
         if code != Some(i64::from(wanted)) {
             let code = code.map_or_else(|| shown(result), |code| format!("exit code {code}"));
             let streams = ["stderr", "stdout"].into_iter().filter_map(&stream);

@@ -26,9 +26,9 @@ mod pointer;
 mod properties;
 mod recover;
 mod scalar;
-mod slip;
 mod slots;
 mod tree;
+mod typo;
 mod update;
 mod value;
 mod view;
@@ -106,7 +106,7 @@ impl Document {
             return document;
         }
         let skimmed = parallel::beside(|| events::skim(text, rules), || document.refresh());
-        document.heed(text, skimmed);
+        document.apply_whole(text, skimmed);
         document
     }
 
@@ -216,11 +216,11 @@ impl Document {
         if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > MAX_BYTES {
             return;
         }
-        self.heed(text, events::skim(text, self.rules));
+        self.apply_whole(text, events::skim(text, self.rules));
     }
 
     /// Applies the result of reading the whole.
-    fn heed(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
+    fn apply_whole(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
         if self.is_whole() {
             return;
         }

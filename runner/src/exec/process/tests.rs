@@ -164,7 +164,7 @@ async fn group_of_a_command_is_watched_over_for_as_long_as_it_lives() {
     assert!(keeper::live().contains(&group));
     std::fs::write(directory.path().join("go"), "").unwrap();
     run.await;
-    assert!(!keeper::live().contains(&group), "its number may be a stranger's soon");
+    assert!(!keeper::live().contains(&group), "its id may be reused");
 }
 
 #[tokio::test]

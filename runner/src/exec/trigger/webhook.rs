@@ -206,8 +206,9 @@ fn client(url: &Url) -> Result<Client, String> {
 /// Returns the text of a body, in one line.
 fn words(body: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-    let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
-    let line = told.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let message =
+        [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
+    let line = message.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     shortened(line.trim(), MAX_WORDS)
 }
 

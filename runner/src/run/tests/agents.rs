@@ -212,8 +212,8 @@ async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recor
     assert!(without_key.result.inconclusive && !without_key.result.failed);
     assert_eq!(statuses(&run_job(with(&[]), recorded()).await), [Status::Pass]);
 
-    let nobody = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
-    let ran = run_job(nobody, Options::default()).await;
+    let without_models = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
+    let ran = run_job(without_models, Options::default()).await;
     let said = "no model attempts this task; name one under `providers`, or with `--model`";
     assert_eq!(why(runs(&ran)[0]), (AbsenceKind::RunError(RunErrorKind::Provider), said));
 }

@@ -276,13 +276,13 @@ async fn no_claim_recording_or_result_shows_a_secret_that_was_observed() {
     assert_eq!(evidence.observations.len(), 8, "{:?}", evidence.observations);
     assert!(!evidence.observations.iter().any(|it| matches!(it.answer, Answer::Nothing(_))), "{evidence:?}");
     let run = &result.cases[0].runs[0];
-    let told = format!("{:?} {:?} {:?}", run.verdicts, run.notes, run.absence);
+    let shown_result = format!("{:?} {:?} {:?}", run.verdicts, run.notes, run.absence);
     let shown = [shown_before.lock().unwrap().clone(), shown_after.lock().unwrap().clone()];
     let recorded = written(&root.join(".speclens"));
     for (place, text) in [
         ("preconditions", shown[0].as_str()),
         ("claims", &shown[1]),
-        ("result", &told),
+        ("result", &shown_result),
         ("evidence", &format!("{evidence:?}")),
         ("recording", &recorded),
     ] {

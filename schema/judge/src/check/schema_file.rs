@@ -364,8 +364,8 @@ mod tests {
         check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not one of the types `array`");
         check_refused(json!({"$ref": "#/definitions/missing"}), "at `/$ref`: this file has no `#/definitions/missing`");
         for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
-            let told = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
-            check_refused(json!({"items": {"$ref": elsewhere}}), &told);
+            let message = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
+            check_refused(json!({"items": {"$ref": elsewhere}}), &message);
         }
         check_refused(json!({"nullable": true}), "at the top: `nullable` needs a `type`");
         check_refused(json!({"type": "null", "nullable": false}), "contradicts");
@@ -416,8 +416,8 @@ mod tests {
         let both = json!({"properties": {"key": {"pattern": "^sk"}, "n": {"minimum": 1}}});
         check(both, value.clone(), &["data/n: 0 is less than the minimum of 1"]);
         let hidden_units = crate::mask::HIDDEN.to_string().repeat(4);
-        let told = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
-        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&told]);
+        let message = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
+        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&message]);
         check(json!({}), hidden(json!({"#": 1})), &["hidden"]);
     }
 

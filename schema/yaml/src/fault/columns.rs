@@ -48,7 +48,7 @@ impl Fault {
     /// Returns the fault of a line that is indented unlike its neighbors, which begin in a column.
     pub(crate) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
-        let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
+        let kind = FaultKind::Misindented { indent, column, neighbor: neighbor_in(text, &line, column) };
         let range = line.start..line.start + indent;
         let rewrite = Rewrite {
             range: range.clone(),
@@ -95,7 +95,7 @@ impl Fault {
 
 /// Returns the nearest line above that begins in a column, with others in between; `None` if adjacent lines begin
 /// there.
-fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
+fn neighbor_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
     let is_there = |line: &Range<usize>| indent_at(text, line) == column;
     let is_line =
         |line: &Range<usize>| !matches!(text[line.clone()].trim_start().chars().next(), None | Some('#' | '\r'));

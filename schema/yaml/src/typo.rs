@@ -18,9 +18,9 @@ const NEAR: usize = 6;
 /// Maximum number of lines with content around a line that show the shape of its list.
 const SIGHT: usize = 64;
 
-/// Returns the slips of a line that are visible in the line itself, other than tabs.
+/// Returns the typos of a line that are visible in the line itself, other than tabs.
 pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
-    let mut slips = Vec::new();
+    let mut typos = Vec::new();
     let blanks = |at: usize| {
         let rest = &text[at..line.end];
         at..at + rest.len() - rest.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter)).len()
@@ -29,15 +29,15 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     let indentation = blanks(line.start);
     let mut at = indentation.end;
     if is_foreign(&indentation) {
-        slips.push(Fault::foreign_blanks(text, indentation));
+        typos.push(Fault::foreign_blanks(text, indentation));
     }
     while let Some(rest) = text[at..line.end].strip_prefix('-') {
         let behind = blanks(at + 1);
         if is_foreign(&behind) {
-            slips.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
+            typos.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
         } else if behind.is_empty() {
             if begins_item(rest) {
-                slips.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
+                typos.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
             }
             break;
         }
@@ -46,11 +46,11 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     if let Some((key, _)) = text[at..line.end].split_once(':').filter(|(key, _)| is_key(key)) {
         let behind = blanks(at + key.len() + 1);
         if is_foreign(&behind) {
-            slips.push(Fault::foreign_blank_behind(text, behind, BlankPlace::BehindColon));
+            typos.push(Fault::foreign_blank_behind(text, behind, BlankPlace::BehindColon));
         }
     }
-    slips.retain(|_| !text[at..line.end].trim().is_empty());
-    slips
+    typos.retain(|_| !text[at..line.end].trim().is_empty());
+    typos
 }
 
 /// Returns whether words right after a dash can be meant as its item.
