@@ -26,7 +26,7 @@ fn the_starter_suite_passes_and_is_never_overwritten() {
 }
 
 #[test]
-fn the_starters_of_the_other_formats_have_no_mistakes_and_overwrite_nothing() {
+fn starters_of_the_other_formats_have_no_problems_and_overwrite_nothing() {
     for (dialect, first, last) in [
         ("cli-bench", "cli-bench.yaml", "tasks/basics.yaml"),
         ("clawspec", "clawspec.yaml", "skills/greeter/tests/scenarios.yaml"),
@@ -152,7 +152,7 @@ fn what_is_no_file_is_not_taken_for_one() {
 }
 
 #[test]
-fn a_suite_under_another_name_is_known_by_what_it_holds() {
+fn suite_under_another_name_is_recognized_by_its_content() {
     let place = Place::empty();
     place.write("agent.yaml", suite("echo hello", GOOD));
     place.write("other.yaml", "a: 1\n");
@@ -280,7 +280,7 @@ fn files_that_cannot_be_read_are_a_clear_problem() {
 }
 
 #[test]
-fn settings_decide_and_their_mistakes_are_reported() {
+fn settings_decide_and_their_problems_are_reported() {
     let place = Place::empty();
     place.write("speclens.yaml", "severity: {unknown-key: error}\nlimits: {concurrency: many}\n");
     place.write("sub/kindlm.yaml", suite("echo hello", GOOD).replace("project", "projct: x\nproject"));
@@ -301,7 +301,7 @@ fn settings_decide_and_their_mistakes_are_reported() {
 }
 
 #[test]
-fn a_mistake_in_the_settings_is_reported_once_in_every_format() {
+fn problem_in_the_settings_is_reported_once_in_every_format() {
     let place = Place::empty();
     place.write("speclens.yaml", "severity: {nonsense: error}\n");
     for name in ["a", "b", "c"] {
@@ -382,7 +382,7 @@ fn starter_suites_have_no_problem_of_any_severity() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_mistake() {
+fn closed_output_is_not_an_error() {
     let place = Place::empty();
     let mut child = place.program(&["schema", "kindlm"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

@@ -155,7 +155,7 @@ fn a_diff_shows_what_would_be_fixed() {
 
 /// The report lists every fix: its title, whether it is safe, and its edits.
 #[test]
-fn the_report_for_programs_lists_the_cures() {
+fn report_for_programs_lists_the_fixes() {
     let place = Place::empty();
     let text = WRONG.replace("# a comment", "# 🦀").replace("toolCals: []", "format: json");
     place.write(

@@ -140,7 +140,7 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
 }
 
 #[test]
-fn a_file_that_is_named_is_taken_for_what_it_holds() {
+fn named_file_is_recognized_by_its_content() {
     let place = Place::empty();
     place.write("agent.yaml", suite("echo hello", GOOD));
     place.write("tasks.yaml", TASKS);
@@ -161,7 +161,7 @@ fn a_file_that_is_named_is_taken_for_what_it_holds() {
 }
 
 #[test]
-fn kind_with_a_slip_is_reported_in_the_file_that_says_it() {
+fn misspelled_kind_is_reported_in_its_file() {
     let place = Place::empty();
     for (path, comment, message) in [
         ("word.yaml", "# speclens: dialect=cli-bnch", "unknown kind of file `cli-bnch`"),
@@ -198,7 +198,7 @@ fn file_of_another_tool_is_refused_with_what_it_lacks() {
 }
 
 #[test]
-fn mistakes_in_a_task_file_are_found_through_the_suite_that_names_it() {
+fn problems_in_a_task_file_are_found_through_the_suite_that_names_it() {
     let place = Place::empty();
     place.write("bench/my.yaml", "cli: sh\ntasks:\n  - file://tasks/one.yaml\n");
     place.write("bench/tasks/one.yaml", "- id: a\n  intnt: Say hello.\n");

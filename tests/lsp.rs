@@ -107,7 +107,7 @@ fn run(client: &mut Client, test: &str) {
 }
 
 #[test]
-fn a_mistake_is_named_at_its_key_and_goes_when_it_is_corrected() {
+fn problem_is_reported_at_its_key_until_it_is_corrected() {
     let mut client = Client::start(&[("kindlm.yaml", &SUITE.replace("contains: [sorry]", "containz: [sorry]"))]);
     let mut text = client.open("kindlm.yaml");
     let found = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
@@ -296,7 +296,7 @@ fn have_reference(client: &mut Client) {
 }
 
 #[test]
-fn a_client_that_pulls_again_hears_that_nothing_changed() {
+fn client_that_pulls_again_gets_unchanged() {
     for text in [WRONG.to_owned(), WRONG.replace('\n', "\r\n"), WRONG.replace("\n  ", "\n")] {
         let mut client = Client::spawn(&[("kindlm.yaml", &text)]);
         client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({}));
@@ -350,7 +350,7 @@ fn what_is_sent_after_edits_is_what_is_sent_on_opening() {
 
 /// Typed text is read by blocks, with regard to edits; opening and saving read it as a whole.
 #[test]
-fn a_client_that_pulls_is_told_when_the_whole_says_something_else() {
+fn pulling_client_is_notified_when_reading_the_whole_changes_the_problems() {
     let capabilities = json!({
         "textDocument": { "diagnostic": {} },
         "workspace": {

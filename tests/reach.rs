@@ -38,7 +38,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
 }
 
 #[test]
-fn a_link_out_of_the_suite_is_read_by_whoever_is_trusted() {
+fn link_out_of_the_suite_is_read_in_a_trusted_workspace() {
     let place = Place::empty();
     place.write("w/cli-bench.yaml", main("file://t.yaml"));
     place.write("w/k/kindlm.yaml", suite("true", "{output: {format: json, schemaFile: link.json}}"));

@@ -259,7 +259,7 @@ tests:
 ";
 
 #[test]
-fn what_is_not_supported_yet_is_said_once() {
+fn unsupported_actions_are_reported_once() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     place.write("a/kindlm.yaml", ASKING);
     place.write("b/kindlm.yaml", ASKING);

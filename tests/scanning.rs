@@ -34,7 +34,7 @@ fn sarif(text: &str) -> Value {
 }
 
 #[test]
-fn sarif_follows_its_schema_and_points_at_the_mistake() {
+fn sarif_follows_its_schema_and_points_at_the_problem() {
     let place = Place::empty();
     place.write("a b/kindlm.yaml", WRONG);
     place.write("speclens.yaml", "severty: {}\n");

@@ -181,7 +181,7 @@ fn spans_that_are_sent_judge_the_suite() {
 
 #[cfg(unix)]
 #[test]
-fn command_is_told_where_to_send_and_its_failure_is_reported() {
+fn command_gets_the_receiver_address_and_its_failure_is_reported() {
     let place = clerk();
     let command = "printenv OTEL_EXPORTER_OTLP_ENDPOINT > endpoint; exit 7";
     let options = ["trace", "kindlm.yaml", "--listen", "--port", "0", "--timeout", "1000", "--command", command];
@@ -240,7 +240,7 @@ fn agent(settings: &str) -> Done {
 
 #[cfg(unix)]
 #[test]
-fn agent_that_a_run_starts_is_told_where_to_send_its_spans_and_judged_by_them() {
+fn agent_of_a_run_gets_the_receiver_address_and_is_judged_by_its_spans() {
     let done = agent("clawspec: { traces: { port: 0 } }\n");
     assert_eq!(done.code, Some(0), "{done:?}");
 }

@@ -48,7 +48,7 @@ fn behind(text: &str, wanted: &str) -> Value {
 }
 
 #[test]
-fn a_misspelt_agent_is_reported_and_cured() {
+fn misspelled_agent_is_reported_and_fixed() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open(SCENARIOS);
     let is_reported = |found: &Value| found["code"] == "unknown-reference";

@@ -44,7 +44,7 @@ pub(crate) fn running(titles: &[String]) -> usize {
 }
 
 #[test]
-fn client_without_lenses_is_told_what_came_of_a_run_and_shown_the_transcript() {
+fn client_without_lenses_gets_the_result_as_a_message_and_the_transcript() {
     let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
     let capabilities = json!({ "window": { "showDocument": { "support": true } } });
     client.initialize(capabilities, json!({ "trusted": true }));
@@ -346,7 +346,7 @@ fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
 }
 
 #[test]
-fn test_that_got_a_mistake_while_trust_was_asked_for_is_not_run() {
+fn test_that_got_an_error_while_trust_was_asked_for_is_not_run() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
     let mut text = client.open("kindlm.yaml");
@@ -520,7 +520,7 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
 }
 
 #[test]
-fn who_cannot_be_asked_is_told_once_how_a_workspace_becomes_trusted() {
+fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
     client.open("kindlm.yaml");

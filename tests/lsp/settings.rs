@@ -43,7 +43,7 @@ fn suite_with_wrong_settings_is_not_run_and_the_reason_is_shown_at_once() {
 }
 
 #[test]
-fn settings_that_are_not_open_have_their_problems_until_they_are_mended() {
+fn settings_that_are_not_open_have_their_problems_until_they_are_corrected() {
     let mut client = Client::start(&files(WRONG));
     client.open("kindlm.yaml");
     let found =

@@ -99,7 +99,7 @@ fn run_whose_request_was_taken_back_does_not_begin() {
     assert_eq!(client.answer(id)["error"]["code"], -32800);
     store.release(&client);
     client.notify("speclens/trust", json!({ "trusted": true }));
-    // It is not in the way of another one.
+    // It does not prevent another one.
     let answer = client.execute("speclens.run", arguments);
     assert!(answer["result"]["run"].is_u64(), "{answer}");
     client.wait_for_line("count");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// A suite with a misspelled; a word of it that a fix renames; a name that is in it twice; a key that is explained.
+/// A suite with a misspelled word, its correction, a name that occurs twice, and a key that has a hover.
 struct Buffer {
     text: &'static str,
     misspelled: &'static str,
@@ -41,7 +41,7 @@ const BUFFERS: [Buffer; 3] = [
     },
 ];
 
-/// Returns the position in the middle of the first place where a word is; ASCII texts only.
+/// Returns the position in the middle of the first occurrence of a word; ASCII texts only.
 fn inside(text: &str, word: &str) -> Value {
     let at = text.find(word).unwrap() + 1;
     let before = &text[..at];
@@ -49,9 +49,9 @@ fn inside(text: &str, word: &str) -> Value {
     json!({ "line": line, "character": at - before.rfind('\n').map_or(0, |at| at + 1) })
 }
 
-/// What settings switch off is not a problem, and is not fixed either.
+/// A problem that the settings switch off is not reported, and not fixed either.
 #[test]
-fn fixing_everything_in_a_buffer_that_was_never_saved_heeds_the_settings_of_the_folder() {
+fn fixing_everything_in_an_unsaved_buffer_obeys_the_settings_of_the_folder() {
     let mut client = Client::start(&[("speclens.yaml", "severity:\n  unknown-key: off\n")]);
     let text = "kindlm: 1\nproject: p\nsuite: { name: s }\nprojct: x\ntests:\n  - name: a\n    command: x\n    descripton: y\n    expect: { output: { contains: [x], maxLength: \"3\" } }\n";
     let uri = "untitled:Untitled-1";

@@ -142,7 +142,7 @@ fn what_an_editor_holds_counts() {
 }
 
 #[test]
-fn what_was_seen_is_forgotten_when_told() {
+fn cache_is_cleared_on_request() {
     let directory = tempfile::tempdir().unwrap();
     let files = DiskFiles::new(directory.path(), "kindlm.yaml");
     assert!(files.read("a").is_err());

@@ -84,7 +84,7 @@ impl Network {
     /// Makes one request.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
         let (chat, options) = convert::request(request, &self.target);
-        let _leave = self.cap.leave().await;
+        let _permit = self.cap.permit().await;
         let response = self.client.exec_chat(self.service(), chat, Some(&options)).await;
         let response = match response {
             Ok(response) => response,

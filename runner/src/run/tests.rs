@@ -133,7 +133,7 @@ fn recorded() -> Options {
 }
 
 #[tokio::test]
-async fn results_stand_in_the_order_of_the_file_whatever_ends_first() {
+async fn results_are_in_the_order_of_the_file_whatever_ends_first() {
     let directory = tempfile::tempdir().unwrap();
     // The first command waits for the second one.
     let cases = vec![

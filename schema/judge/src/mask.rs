@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn values_tell_what_is_no_secret() {
+    fn values_reveal_harmless_variables() {
         for (name, value) in [
             ("PASSWORD_STORE_DIR", "/home/me"),
             ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/gcp-key.json"),
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_secrets() {
+    fn names_reveal_secrets() {
         for name in
             ["OPENAI_API_KEY", "GITHUB_TOKEN", "db-password", "NPM_AUTH", "MY_ACCESSTOKEN", "AWS_SECRET_ACCESS_KEY"]
         {

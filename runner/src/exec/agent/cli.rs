@@ -65,7 +65,7 @@ impl Version {
                     (Some(error), _) => error.message.clone(),
                     (None, Some(_)) if is_good => "it printed nothing".to_owned(),
                     (None, Some(exit)) => format!("it {}", exit.sentence()),
-                    (None, None) => "it did not begin".to_owned(),
+                    (None, None) => "it could not be started".to_owned(),
                 };
                 tell(format!("cannot read the version of the program with `{command}`: {how}"));
             }

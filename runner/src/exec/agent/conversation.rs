@@ -186,7 +186,7 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
         Some(HelpMode::Injected | HelpMode::None) | None => {}
     }
     if let Some(help) = help {
-        text.push_str(&told_of_help(action, help));
+        text.push_str(&help_is_announced(action, help));
     }
     if let Some(more) = &action.surroundings.system_prompt {
         text.push_str("\n\n");
@@ -197,11 +197,11 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
 
 /// Returns the standard input of an agent program: it knows how to work, so this names only the task.
 pub(super) fn instructions_of_program(action: &AgentAction, help: Option<&str>) -> String {
-    let help = help.map(|help| told_of_help(action, help)).unwrap_or_default();
+    let help = help.map(|help| help_is_announced(action, help)).unwrap_or_default();
     format!("{}\n", (task(action) + &help).trim_end())
 }
 
-fn told_of_help(action: &AgentAction, help: &str) -> String {
+fn help_is_announced(action: &AgentAction, help: &str) -> String {
     format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli)
 }
 

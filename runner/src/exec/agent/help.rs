@@ -75,7 +75,7 @@ pub(super) async fn capture(
                 }
                 (None, Some(exit)) if begun => format!("it printed nothing and {}", exit.sentence()),
                 (None, Some(exit)) => exit.sentence(),
-                (None, None) => "it did not begin".to_owned(),
+                (None, None) => "it could not be started".to_owned(),
             };
             let message = format!("cannot read the help of `{program}` with `{asked}`: {how}");
             return Err(RunError { kind: RunErrorKind::Help, message });

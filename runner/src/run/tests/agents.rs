@@ -201,7 +201,7 @@ async fn named_models_and_modes_take_the_place_of_those_of_the_suite() {
 }
 
 #[tokio::test]
-async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recorded() {
+async fn suite_without_a_model_or_its_key_has_an_error_and_keeps_its_recordings() {
     let directory = tempfile::tempdir().unwrap();
     let text = ALL.replace("^echo", "echo").replace("a/b", "openai/gpt-4o");
     let with = |models: &[(&str, Arc<Acts>)]| job_of(directory.path(), &text, models);
@@ -219,7 +219,7 @@ async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recor
 }
 
 #[tokio::test]
-async fn failing_setup_breaks_the_attempt_before_the_model_is_asked() {
+async fn failing_setup_is_an_error_before_the_model_is_asked() {
     let directory = tempfile::tempdir().unwrap();
     let model = Acts::new(greet);
     let text = ALL.replace("tasks:", "setup: ['echo broken pipe >&2; exit 9']\ntasks:");

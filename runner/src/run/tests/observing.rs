@@ -304,7 +304,7 @@ async fn large_observations_leave_memory_once_they_are_recorded() {
 }
 
 #[tokio::test]
-async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_test_stands_alone() {
+async fn background_processes_of_independent_tests_are_observed_and_end_with_their_attempt() {
     let leaves = "sleep 60 > log 2>&1 & echo $! > pid";
     // A process that has ended and was not reaped is not running.
     let look = "state=$(ps -o stat= -p $(cat pid)); case $state in ''|Z*) echo gone;; *) echo alive;; esac";
@@ -350,7 +350,7 @@ impl Check for Panics {
 }
 
 #[tokio::test]
-async fn claim_that_goes_wrong_when_it_is_asked_for_its_needs_breaks_its_own_test_only() {
+async fn claim_that_panics_about_its_needs_affects_only_its_test() {
     let directory = tempfile::tempdir().unwrap();
     let panicking = Claim { at: Pointer::root(), phase: None, check: Arc::new(Panics) };
     let cases = vec![Case { claims: vec![panicking], ..case("panics", "true", "") }, case("sound", "echo a", "a")];

@@ -123,7 +123,7 @@ async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_le
 }
 
 #[tokio::test]
-async fn recordings_of_an_earlier_run_do_not_speak_for_attempts_that_a_later_one_left_out() {
+async fn recordings_of_an_earlier_run_do_not_replace_attempts_that_a_later_one_omitted() {
     let place = place("no");
     let text = suite(place.path(), 4, 50, "yes");
     let all = run_as(place.path(), &text, false, Options::default()).await;

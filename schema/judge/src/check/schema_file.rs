@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_schemas_are_refused_with_a_reason() {
+    fn invalid_schemas_are_refused_with_a_reason() {
         check_refused(
             json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
             "at `/properties/day`: `formatMinimum` is not supported: express it with a `pattern`",

@@ -109,7 +109,7 @@ async fn injected_help_is_captured_from_the_program_and_its_subcommands() {
 }
 
 #[tokio::test]
-async fn missing_program_breaks_the_task_in_every_mode_before_a_model_is_asked() {
+async fn missing_program_is_an_error_in_every_mode_before_a_model_is_asked() {
     for mode in HelpMode::ALL {
         let (suite, model) = (Suite::new(), running(&["echo hello"]));
         let absent = task(|_, all| all.cli = "no-such-program-here --color".to_owned());
@@ -216,7 +216,7 @@ async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
 }
 
 #[tokio::test]
-async fn answer_that_is_not_whole_breaks_the_attempt_and_is_kept() {
+async fn incomplete_answer_is_an_error_and_is_kept() {
     let suite = Suite::new();
     for (why, message) in [
         (Unfinished::CutOff, "the model's answer was cut off at the token limit"),
