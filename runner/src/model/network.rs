@@ -29,7 +29,7 @@ use super::{
 use crate::encryption;
 
 /// Maximum duration of connecting.
-const CONNECT: Duration = Duration::from_secs(15);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A model that is asked over the network.
 pub(super) struct Network {
@@ -156,7 +156,7 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
         .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
         .timeout(deadline)
-        .connect_timeout(CONNECT.min(deadline))
+        .connect_timeout(CONNECT_TIMEOUT.min(deadline))
         // Another address may belong to another owner, who would receive the key.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)

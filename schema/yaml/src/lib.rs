@@ -66,7 +66,7 @@ pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum length of a text that is read as a whole at every edit if cutting would damage it.
-const JOIN_LIMIT: usize = 64 * 1024;
+const MAX_JOINED_BYTES: usize = 64 * 1024;
 
 /// A YAML text and its tree.
 #[derive(Clone, Debug)]
@@ -199,7 +199,7 @@ impl Document {
     /// anywhere, so a cut may go through them.
     fn join_loose_lines(&mut self) {
         let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
-        if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
+        if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= MAX_JOINED_BYTES {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
                 events::parse(&text, self.rules)

@@ -20,10 +20,10 @@ use super::{
 use crate::ScalarRules;
 
 /// Maximum number of bytes that are parsed to find the meaning of one block.
-const BUDGET: usize = 256 * 1024;
+const MAX_PARSED_BYTES: usize = 256 * 1024;
 
 /// Maximum number of lines above the one where the parser stopped that are searched for the typo.
-const LINES_ABOVE: usize = 64;
+const MAX_LINES_ABOVE: usize = 64;
 
 /// The possible roots of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) fn read(
     if error.is_too_deep() {
         return recover(text, rules, error, suspect);
     }
-    let mut mending = Mending { text, root, rules, budget: BUDGET };
+    let mut mending = Mending { text, root, rules, budget: MAX_PARSED_BYTES };
     let mut faults = Vec::new();
     let mut attempt = Attempt { stop: Some(line_at(text, error.offset).start), root: None, error: Some(error.clone()) };
     while let Some((typos, better)) = attempt.stop.and_then(|stop| mending.without_typos(&faults, stop)) {
@@ -79,7 +79,7 @@ pub(super) fn read(
 /// Returns the typos of single lines in a text that is readable, but not with the required root; `None` if no such typo
 /// is the cause.
 pub(super) fn reread(text: &str, root: Root, rules: ScalarRules, at: usize) -> Option<Recovered> {
-    let mut mending = Mending { text, root, rules, budget: BUDGET };
+    let mut mending = Mending { text, root, rules, budget: MAX_PARSED_BYTES };
     let (faults, attempt) = mending.without_typos(&[], line_at(text, at).start)?;
     let is_read = attempt.stop.is_none();
     is_read.then_some(Recovered { root: attempt.root, faults, by_edits: false })
@@ -141,7 +141,7 @@ impl<'t> Mending<'t> {
         // The parser may stop at the end of the last line that it accepts.
         let stopped = line_at(self.text, stop);
         let mut line = typo::below(self.text, &stopped).unwrap_or(stopped);
-        for _ in 0..LINES_ABOVE {
+        for _ in 0..MAX_LINES_ABOVE {
             let found = if is_known(&line) {
                 None
             } else if let Some(run) = TabRun::around(self.text, &line) {

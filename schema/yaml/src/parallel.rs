@@ -10,7 +10,7 @@ use std::{
 pub const FEW: usize = 256;
 
 /// More threads than this would wait for memory.
-const THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Stack size of a thread: the parts may be nested as deeply as YAML may be here.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ const STACK_BYTES: usize = 16 * 1024 * 1024;
 pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     /// Number of parts that a thread takes at once.
     const PIECE: usize = 32;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     if parts.len() < FEW || threads < 2 {
         return parts.iter().map(work).collect();
     }

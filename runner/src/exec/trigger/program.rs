@@ -18,7 +18,7 @@ use crate::{
 const NOT_FOUND: i32 = 127;
 
 /// Maximum duration of listing the agents: without the list, the contract decides.
-const LISTING: Duration = Duration::from_secs(20);
+const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts an agent, and waits for its answer.
 pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Triggered {
@@ -27,7 +27,7 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Triggered {
         Err(message) => return with_error(Evidence::default(), RunErrorKind::MissingVariable, message),
     };
     let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
-    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING)).await;
+    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING_TIMEOUT)).await;
     if is_missing(&listed.ran) {
         let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
         return with_error(Evidence::default(), RunErrorKind::Spawn, message.to_owned());

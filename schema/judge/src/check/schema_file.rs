@@ -69,10 +69,10 @@ pub struct SchemaMismatch {
 }
 
 /// Maximum number of steps of a schema's pattern per text.
-const STEPS: usize = 1 << 21;
+const MAX_STEPS: usize = 1 << 21;
 
 /// Maximum number of reasons that are returned.
-const MOST_MISMATCHES: usize = 50;
+const MAX_MISMATCHES: usize = 50;
 
 impl UserSchema {
     /// Reads and compiles the content of a schema file.
@@ -147,7 +147,7 @@ fn options(draft: Draft) -> ValidationOptions<'static> {
     let mut options = jsonschema::options()
         .with_draft(draft)
         .offline()
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20))
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(MAX_STEPS).size_limit(1 << 20))
         .with_keyword("format", |_: &Map<String, Value>, name: &Value, _| {
             let name = name.as_str().unwrap_or_default();
             Ok(Box::new(FormatRule { name: name.to_owned(), format: Format::of(name) }) as Box<dyn for<'i> Keyword<'i>>)
@@ -232,7 +232,7 @@ fn answer<'i>(errors: impl Iterator<Item = ValidationError<'i>>) -> SchemaAnswer
                 error.schema_path()
             ));
         }
-        if mismatches.len() < MOST_MISMATCHES {
+        if mismatches.len() < MAX_MISMATCHES {
             mismatches.push(SchemaMismatch {
                 at: Pointer::parse(error.instance_path().as_str()),
                 rule: Pointer::parse(error.schema_path().as_str()),

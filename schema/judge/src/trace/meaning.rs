@@ -312,13 +312,13 @@ fn last_part(key: &str) -> String {
 }
 
 /// Minimum length of a run id that no other attribute has by accident.
-const TELLING_LENGTH: usize = 16;
+const MIN_RUN_ID_LENGTH: usize = 16;
 
 /// Returns whether an attribute assigns its span to the run with this id.
 pub(super) fn names_run(key: &str, value: &Held, run: &str) -> bool {
     !run.is_empty()
         && as_text(value).is_some_and(|text| text == run)
-        && (run.len() >= TELLING_LENGTH || last_part(key) == "runid")
+        && (run.len() >= MIN_RUN_ID_LENGTH || last_part(key) == "runid")
 }
 
 #[cfg(test)]

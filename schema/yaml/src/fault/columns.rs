@@ -6,7 +6,7 @@ use super::{Fault, FaultKind, Rewrite, RewriteKind};
 use crate::layout::{Head, head_shape, is_dash, line_at, trimmed};
 
 /// Maximum number of lines that are searched for open columns.
-const LINES_ABOVE: usize = 256;
+const MAX_LINES_ABOVE: usize = 256;
 
 impl Fault {
     /// Returns the fault of a line that begins between the columns of entries.
@@ -103,7 +103,7 @@ fn neighbor_in(text: &str, line: &Range<usize>, column: usize) -> Option<String>
         return None;
     }
     let before = |line: &Range<usize>| line.start.checked_sub(1).map(|end| line_at(text, end));
-    let mut above = std::iter::successors(before(line), before).take(LINES_ABOVE).filter(is_line).peekable();
+    let mut above = std::iter::successors(before(line), before).take(MAX_LINES_ABOVE).filter(is_line).peekable();
     if above.peek().is_none_or(is_there) {
         return None;
     }
@@ -123,7 +123,7 @@ pub(crate) struct OpenColumn {
 pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
     let mut columns: Vec<OpenColumn> = Vec::new();
     let mut above = line_start;
-    for _ in 0..LINES_ABOVE {
+    for _ in 0..MAX_LINES_ABOVE {
         if above == 0 {
             break;
         }
