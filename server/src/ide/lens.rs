@@ -70,7 +70,7 @@ impl Hash for CaseState {
             CaseState::Passed { duration_ms } => duration_ms.map(f64::to_bits).hash(hasher),
             CaseState::Warned { claims, duration_ms } => (claims, duration_ms.map(f64::to_bits)).hash(hasher),
             CaseState::Failed { claims } | CaseState::Unknown { claims } => claims.hash(hasher),
-            CaseState::Broke { message } => message.hash(hasher),
+            CaseState::Error { message } => message.hash(hasher),
         }
     }
 }
