@@ -47,13 +47,13 @@ pub struct TraceSettings {
 }
 
 /// Default of `trace_poll_delay_ms`.
-const SILENCE: u64 = 3_000;
+const DEFAULT_SILENCE_MS: u64 = 3_000;
 
 /// Default of `time_window_padding_ms`.
-const PADDING: u64 = 10_000;
+const DEFAULT_PADDING_MS: u64 = 10_000;
 
 /// Maximum wait for a trace that does not arrive or does not end, as a multiple of the silence.
-const PATIENCE: u32 = 4;
+const MAX_SILENCES: u32 = 4;
 
 impl TraceSettings {
     /// Reads the sources of traces. `variable` looks up the environment.
@@ -71,8 +71,8 @@ impl TraceSettings {
                 Backend::Opik => Some(OpikTarget::of(traces.opik.as_ref(), variable)),
                 Backend::None => None,
             },
-            silence: Duration::from_millis(traces.trace_poll_delay_ms.unwrap_or(SILENCE)),
-            padding: Duration::from_millis(traces.time_window_padding_ms.unwrap_or(PADDING)),
+            silence: Duration::from_millis(traces.trace_poll_delay_ms.unwrap_or(DEFAULT_SILENCE_MS)),
+            padding: Duration::from_millis(traces.time_window_padding_ms.unwrap_or(DEFAULT_PADDING_MS)),
         }
     }
 }
@@ -200,7 +200,7 @@ impl TraceWatch {
             return Answer::Trace(TraceAnswer::Missing(NO_BACK_END.to_owned()));
         }
         let patience = Patience::begin(process::suspended);
-        let limit = settings.silence * PATIENCE;
+        let limit = settings.silence * MAX_SILENCES;
         let mut arrivals = match &self.receiver {
             Some(Ok(receiver)) => Some(receiver.store().listen()),
             Some(Err(_)) | None => None,
@@ -238,7 +238,7 @@ impl TraceWatch {
                     None => Answer::Trace(TraceAnswer::Missing("no trace of the run was found".to_owned())),
                 };
             }
-            let pause = found.unwrap_or(settings.silence).max(LEAST_PAUSE).min(limit);
+            let pause = found.unwrap_or(settings.silence).max(MIN_PAUSE).min(limit);
             let arrived = async {
                 match &mut arrivals {
                     Some(arrivals) if found.is_none() => drop(arrivals.changed().await),
@@ -295,7 +295,7 @@ const NO_BACK_END: &str = "no source of traces is configured; set `observability
     `clawspec.traces` in `speclens.yaml`";
 
 /// Minimum pause between two observations.
-const LEAST_PAUSE: Duration = Duration::from_millis(20);
+const MIN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Returns the variables that tell programs where to send their traces, and how to mark them.
 pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {

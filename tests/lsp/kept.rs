@@ -1,5 +1,5 @@
-//! Answers about a whole document, of which the server keeps what did not change: after any edits they are those of a
-//! document that was opened with the text.
+//! Answers about a whole document, of which the server caches the unchanged parts: after any edits they equal those of
+//! a newly opened document.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// A format, as its files are written here.
+/// A format, in the style of this test.
 struct Format {
     /// The name of the file.
     file: &'static str,
@@ -30,7 +30,7 @@ struct Format {
     items: &'static [&'static str],
     /// Lines that can be added to an item.
     lines: &'static [&'static str],
-    /// What can follow the list.
+    /// Lines that may follow the list.
     tail: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Suite {
         dice.choose(self.format.items).replace('#', &self.count.to_string())
     }
 
-    /// Changes something, as people do.
+    /// Makes a change as people do.
     fn edit(&mut self, dice: &mut Dice) {
         let at = dice.roll(self.items.len());
         match dice.roll(7) {
@@ -129,12 +129,12 @@ fn place(text: &str, offset: usize) -> Value {
     json!({ "line": line, "character": column })
 }
 
-/// Returns the change that leads from one text to another, as small as it can be.
+/// Returns the smallest change from one text to another.
 fn difference(from: &str, to: &str) -> Value {
     let boundary = |at: &usize| from.is_char_boundary(*at) && to.is_char_boundary(*at);
     let same = from.bytes().zip(to.bytes()).take_while(|(one, other)| one == other).count();
     let mut start = (0..=same).rev().find(boundary).unwrap();
-    // A pair of return and line feed is one end of a line.
+    // CR LF is one line end.
     if from[..start].ends_with('\r') {
         start -= 1;
     }
