@@ -166,7 +166,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<String> {
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
     for part in parts(&snapshot.document, snapshot.place.file) {
         let share = answer.share(part.keeper.map(|keeper| keeper.under(circumstances)), |ranges| {
-            let found = links::links_in(&part, snapshot.place.file, values).into_iter();
+            let found = links::links_in(&part, values).into_iter();
             let linked = found.filter_map(|link| {
                 let find = |path: &String| target(snapshot, &links::opened(path, values.files));
                 let target = match targets.get(&link.path) {
