@@ -36,15 +36,7 @@ impl Check for Says {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let holds = evidence.stdout().is_some_and(|stdout| stdout.text.contains(self.0));
         let outcome = if holds { Outcome::Pass } else { Outcome::Fail(Mismatch::default()) };
-        vec![Verdict {
-            at: Pointer::root(),
-            kind: "says",
-            label: self.0.to_owned(),
-            code: None,
-            score: None,
-            outcome,
-            related: Vec::new(),
-        }]
+        vec![Verdict::of("says", self.0, outcome)]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -308,6 +308,18 @@ impl Document {
         start..start + length
     }
 
+    /// Returns where the items begin that are before a block of an item, without anything else between; the block itself is one
+    /// of them. `None` where no such block begins at the place. Lines that belong to nothing count as items.
+    pub fn start_of_items(&self, at: usize) -> Option<usize> {
+        let is_item = |number: &usize| match self.blocks[*number].kind {
+            BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray => true,
+            BlockKind::Whole | BlockKind::Entry | BlockKind::Head => false,
+        };
+        let number = self.starts.binary_search(&at).ok().filter(is_item)?;
+        let first = (0..number).rev().take_while(is_item).last().unwrap_or(number);
+        Some(self.starts[first])
+    }
+
     /// Returns the block of an item that is alone in it, and its start.
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         let number = item.block()?;

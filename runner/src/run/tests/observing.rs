@@ -39,15 +39,7 @@ impl Check for Asks {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         self.shown.lock().unwrap().push_str(&format!("{evidence:?}"));
-        vec![Verdict {
-            at: Pointer::root(),
-            kind: "asks",
-            label: String::new(),
-            code: None,
-            score: None,
-            outcome: (self.judge)(evidence),
-            related: Vec::new(),
-        }]
+        vec![Verdict::of("asks", "", (self.judge)(evidence))]
     }
 
     fn texts(&self) -> Vec<String> {
