@@ -19,7 +19,7 @@ pub(crate) mod thresholds;
 
 use std::sync::Arc;
 
-use super::format::{Facts, Format, InForce, Lower, Unit, known};
+use super::format::{Facts, Format, InForce, Lower, Starter, Unit, known};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -49,6 +49,19 @@ impl Format for CliBench {
 
     fn name_key(&self) -> &'static str {
         "id"
+    }
+
+    fn starter(&self) -> Option<Starter> {
+        const FILES: &[(&str, &str)] = &[
+            ("cli-bench.yaml", include_str!("cli_bench/starter/cli-bench.yaml")),
+            ("rehearsal.script.yaml", include_str!("cli_bench/starter/rehearsal.script.yaml")),
+            ("tasks/basics.yaml", include_str!("cli_bench/starter/tasks/basics.yaml")),
+        ];
+        Some(Starter { docs: "`cli-bench.yaml`, a task file, and a scripted model", files: FILES })
+    }
+
+    fn chooses_models(&self) -> bool {
+        true
     }
 
     fn scalar_rules(&self) -> ScalarRules {

@@ -25,7 +25,7 @@ pub(crate) mod variables;
 
 use std::sync::Arc;
 
-use super::format::{Facts, Format, InForce, Lower, Traced, known};
+use super::format::{Facts, Format, InForce, Lower, Starter, Traced, known};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
@@ -57,6 +57,11 @@ impl Format for KindLm {
 
     fn name_key(&self) -> &'static str {
         "name"
+    }
+
+    fn starter(&self) -> Option<Starter> {
+        const FILES: &[(&str, &str)] = &[("kindlm.yaml", include_str!("kindlm/starter/kindlm.yaml"))];
+        Some(Starter { docs: "`kindlm.yaml`", files: FILES })
     }
 
     fn scalar_rules(&self) -> ScalarRules {
