@@ -25,6 +25,7 @@ pub mod kind;
 mod new_file;
 pub mod problem;
 pub mod reference;
+mod relations;
 pub(crate) mod rules;
 pub mod script;
 pub mod settings;

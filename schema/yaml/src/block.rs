@@ -6,7 +6,7 @@ use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -16,6 +16,8 @@ use rustc_hash::FxHashMap;
 use super::{
     Pointer, directives, events,
     fault::{Fault, FaultKind},
+    marks::Marks,
+    memos::Memos,
     mend::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
 };
@@ -36,34 +38,13 @@ pub struct Block {
     pub(super) duplicates: Vec<Duplicate>,
     /// Where the comments are that may address speclens.
     pub(super) directives: Vec<usize>,
-    pub(super) signs: Signs,
+    /// What the bytes of its text decide.
+    pub(super) marks: Marks,
     /// Bytes edited since the block could last be read.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether it was read in the light of them.
     by_edits: bool,
-    memo: Mutex<Vec<Memo>>,
-}
-
-/// Bytes that are looked for in every text, at every edit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Signs {
-    pub nul: bool,
-    pub tab: bool,
-    /// A number sign with a digit after it.
-    pub number: bool,
-}
-
-impl Signs {
-    fn of(text: &str) -> Signs {
-        let has = |byte: u8| memchr::memchr(byte, text.as_bytes()).is_some();
-        Signs { nul: has(0), tab: has(b'\t'), number: numbers(text).next().is_some() }
-    }
-}
-
-/// Returns where a number sign with a digit after it is.
-pub(super) fn numbers(text: &str) -> impl Iterator<Item = usize> {
-    let bytes = text.as_bytes();
-    memchr::memchr_iter(b'#', bytes).filter(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
+    memos: Memos,
 }
 
 /// Where a block is in the document.
@@ -128,8 +109,8 @@ impl Block {
             aliases: Vec::new(),
             duplicates: Vec::new(),
             directives: Vec::new(),
-            signs: Signs::of(text),
-            memo: Mutex::new(Vec::new()),
+            marks: Marks::of_text(text),
+            memos: Memos::default(),
             suspect: None,
             by_edits: false,
         };
@@ -372,19 +353,7 @@ impl Block {
     /// Returns what was found out about this block under the circumstances `key`, or is found out now. The block itself
     /// never changes, so it is the place to keep it: one answer of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
-        let known = |memos: &[Memo]| {
-            let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
-            Arc::clone(found).downcast::<T>().ok()
-        };
-        if let Some(found) = known(&self.memo.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return found;
-        }
-        // Without the lock: who finds out may ask for other memos of this block.
-        let found = Arc::new(find_out());
-        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        memos.retain(|(_, found)| !found.is::<T>());
-        memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
-        found
+        self.memos.memo(key, find_out)
     }
 }
 
@@ -413,9 +382,6 @@ fn unreadable(text: &str) -> Fault {
 
 /// Blocks are distinguished by number: an address may be used again.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-
-/// The circumstances, and what was found out.
-type Memo = (u64, Arc<dyn Any + Send + Sync>);
 
 /// Collects what concerns more than one node.
 struct Survey<'b> {

@@ -1,6 +1,9 @@
 //! Where comments are that may address speclens. What they say is for others to read.
 
-use crate::tree::{Node, NodeKind};
+use crate::{
+    marks::Mark,
+    tree::{Node, NodeKind},
+};
 
 /// The word that such a comment begins with.
 pub const NAME: &str = "speclens";
@@ -40,8 +43,11 @@ fn holds_in_text(node: &Node, at: usize) -> bool {
 impl crate::Document {
     /// Returns each comment that may address speclens, with the place of its `#`.
     pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
-        let speaking = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.has_directives);
-        let places = speaking.flat_map(|(start, slot)| slot.block.directives.iter().map(move |at| start + at));
+        let speaking = self.blocks.marked(Mark::Directive);
+        let places = speaking.flat_map(|(number, slot)| {
+            let start = self.starts[number];
+            slot.block.directives.iter().map(move |at| start + at)
+        });
         places.map(|at| {
             let end = self.text.line_to_byte(self.text.byte_to_line(at) + 1);
             (at, String::from(self.text.byte_slice(at..end)))

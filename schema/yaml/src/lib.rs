@@ -18,6 +18,8 @@ mod fault;
 mod layout;
 mod lines;
 mod loose;
+mod marks;
+mod memos;
 mod mend;
 mod outline;
 pub mod parallel;
@@ -48,6 +50,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
+use marks::Mark;
 use outline::Index;
 use slots::{Slot, Slots};
 use update::Pending;
@@ -57,11 +60,13 @@ pub use directives::NAME;
 pub use events::MAX_NESTING;
 pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
 pub use lines::{Encoding, LineColumn, Lines};
+pub use memos::Memos;
+pub use outline::Definitions;
 pub use pointer::{Pointer, Step};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
 pub use value::{NAN, TooLarge, number};
-pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
+pub use view::{EntryRef, ItemBlock, ItemBlocks, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -199,7 +204,7 @@ impl Document {
     /// PyYAML lets the lines of what is in quotes or brackets begin anywhere, so that a cut may go through them: a
     /// short text is then read whole.
     fn join_loose_lines(&mut self) {
-        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
+        let damaged = self.blocks.has(Mark::Fault);
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
@@ -225,7 +230,7 @@ impl Document {
         if self.is_whole() {
             return;
         }
-        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
+        let damaged = self.blocks.has(Mark::Fault);
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
@@ -330,24 +335,34 @@ impl Document {
     /// Returns a number that changes when a block changes, or a block that one of its aliases leads to.
     pub fn fingerprint_of(&self, block: &Block) -> u64 {
         let mut hasher = FxHasher::default();
-        block.id().hash(&mut hasher);
-        self.fingerprint(block, &mut hasher, &mut vec![block.id()]);
+        self.leads_of(block).hash(&mut hasher);
         hasher.finish()
     }
 
-    fn fingerprint(&self, block: &Block, hasher: &mut FxHasher, seen: &mut Vec<u64>) {
+    /// Returns the numbers of a block, and of the blocks that its aliases may lead to.
+    pub fn leads_of(&self, block: &Block) -> Vec<u64> {
+        let mut seen = vec![block.id()];
+        self.follow(block, &mut seen);
+        seen
+    }
+
+    fn follow(&self, block: &Block, seen: &mut Vec<u64>) {
         for alias in &block.aliases {
-            for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
+            for &place in self.index.definitions.anchors.get(&alias.name).into_iter().flatten() {
                 let target = &self.blocks[place];
                 if !seen.contains(&target.id) {
-                    target.id.hash(hasher);
                     seen.push(target.id);
-                    if target.alias_count > 0 {
-                        self.fingerprint(target, hasher, seen);
+                    if target.marks.has(Mark::Alias) {
+                        self.follow(target, seen);
                     }
                 }
             }
         }
+    }
+
+    /// Returns where names are defined in this version.
+    pub fn definitions(&self) -> Definitions {
+        self.index.definitions.clone()
     }
 
     /// Whether the text could not be cut, so that it is one block.
@@ -359,9 +374,13 @@ impl Document {
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
-        let remarkable =
-            self.starts.iter().zip(self.blocks.iter()).enumerate().filter(|(_, (_, slot))| slot.remarkable);
-        for (number, (&start, block)) in remarkable {
+        let marked = [Mark::Fault, Mark::RepeatedKey].into_iter().flat_map(|mark| self.blocks.marked(mark));
+        let mut remarkable: Vec<usize> = marked.map(|(number, _)| number).collect();
+        remarkable.extend(&*self.index.dangling);
+        remarkable.sort_unstable();
+        remarkable.dedup();
+        for number in remarkable {
+            let (start, block) = (self.starts[number], &self.blocks[number]);
             faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
                 if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
@@ -388,7 +407,7 @@ impl Document {
 
     /// A NUL is not a part of any text, in YAML or elsewhere.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
-        let Some(number) = self.blocks.iter().position(|slot| slot.signs.nul) else { return };
+        let Some((number, _)) = self.blocks.marked(Mark::Nul).next() else { return };
         let start = self.starts[number];
         let Some(at) = self.text.byte_slice(start..).bytes().position(|byte| byte == 0).map(|at| start + at) else {
             return;
@@ -401,7 +420,8 @@ impl Document {
     /// Returns the names that damaged blocks may define where they cannot be read.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
-        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact) {
+        for (number, slot) in self.blocks.marked(Mark::Fault) {
+            let start = self.starts[number];
             let text = String::from(self.text.byte_slice(start..start + slot.length));
             for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
                 let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
@@ -413,7 +433,7 @@ impl Document {
 
     /// Whether an anchor is before an alias.
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
-        self.index.anchors.get(&alias.name).is_some_and(|places| {
+        self.index.definitions.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
                 // A node that holds its own alias has no end.
                 let before = |anchor: &Name| place < block || (anchor.at < alias.at && anchor.end <= alias.at);
@@ -425,12 +445,7 @@ impl Document {
     /// Anchors that are used so often, or more, with the use at which it happens.
     pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
         let mut found = Vec::new();
-        // Most names are used once or twice, if there are any.
-        let mut all: FxHashMap<&str, usize> = FxHashMap::default();
-        for slot in self.blocks.iter().filter(|slot| slot.alias_count > 0) {
-            slot.block.aliases.iter().for_each(|alias| *all.entry(&alias.name).or_default() += 1);
-        }
-        if all.values().all(|uses| *uses < count) {
+        if self.most_uses() < count {
             return found;
         }
         let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
@@ -447,6 +462,22 @@ impl Document {
             }
         }
         found
+    }
+
+    /// Returns how often the name is used that is used most often.
+    fn most_uses(&self) -> usize {
+        *self.index.most_uses.get_or_init(|| {
+            let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+            for (_, slot) in self.blocks.marked(Mark::Alias) {
+                slot.aliases.iter().for_each(|alias| *uses.entry(&alias.name).or_default() += 1);
+            }
+            uses.into_values().max().unwrap_or_default()
+        })
+    }
+
+    /// Whether a block uses a name that is not defined before it.
+    fn has_dangling_alias(&self, number: usize) -> bool {
+        self.blocks[number].aliases.iter().any(|alias| !self.is_defined(alias, number))
     }
 
     /// The root's entries that occur twice, in different blocks.
@@ -486,8 +517,8 @@ impl Document {
     /// Returns what [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
     /// that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
-        let damaged = self.blocks.iter().filter(|slot| !slot.is_intact);
-        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id).collect())
+        let damaged = self.blocks.marked(Mark::Fault);
+        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|(_, slot)| slot.id).collect())
     }
 
     /// Returns what somebody keeps with the document. It is the same in all versions of the document and in its copies,
@@ -504,21 +535,21 @@ impl Document {
 
     /// Whether a tab is anywhere in the text.
     pub fn has_tab(&self) -> bool {
-        self.blocks.iter().any(|slot| slot.signs.tab)
+        self.blocks.has(Mark::Tab)
     }
 
     /// Returns where a number sign with a digit after it is.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
-        let with_numbers = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.signs.number);
-        with_numbers.flat_map(|(start, slot)| {
-            let text = String::from(self.text.byte_slice(*start..start + slot.length));
-            block::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
+        self.blocks.marked(Mark::Number).flat_map(|(number, slot)| {
+            let start = self.starts[number];
+            let text = String::from(self.text.byte_slice(start..start + slot.length));
+            marks::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
         })
     }
 
     /// Whether every byte was understood.
     pub fn is_intact(&self) -> bool {
-        self.whole_fault.is_none() && self.blocks.iter().all(|slot| slot.is_intact)
+        self.whole_fault.is_none() && !self.blocks.has(Mark::Fault)
     }
 }
 

@@ -9,8 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Block, Document, Pointer,
+    marks::Mark,
     pointer::Step,
     scalar::{Scalar, resolve},
+    slots::Slot,
     tree::{Entry, Node, NodeKind, Style},
 };
 
@@ -46,8 +48,56 @@ pub struct ItemBlock<'d> {
     pub start: usize,
     /// Whether it holds no other item.
     pub is_alone: bool,
+    /// Its length in bytes.
+    pub length: usize,
+    /// Whether all of it was understood.
+    pub is_intact: bool,
+    /// Whether it defines names.
+    pub has_anchors: bool,
     /// Whether it refers to names that may be defined elsewhere.
     pub has_aliases: bool,
+}
+
+/// The items of a list, each by the block that it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemBlocks<'d> {
+    document: &'d Document,
+    items: &'d [(usize, usize)],
+    /// The blocks around the one that was asked for last, and the number of the first.
+    near: (usize, &'d [Slot]),
+}
+
+impl<'d> ItemBlocks<'d> {
+    /// Returns how many items there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the block of an item. Faster for the neighbours of the one before.
+    pub fn at(&mut self, index: usize) -> ItemBlock<'d> {
+        let (number, _) = self.items[index];
+        let (first, near) = self.near;
+        if !(first..first + near.len()).contains(&number) {
+            self.near = self.document.blocks.piece_of(number);
+        }
+        let (first, near) = self.near;
+        let slot = &near[number - first];
+        ItemBlock {
+            block: &slot.block,
+            id: slot.id,
+            start: self.document.starts[number],
+            length: slot.length,
+            is_alone: slot.children == 1,
+            is_intact: !slot.marks.has(Mark::Fault),
+            has_anchors: slot.marks.has(Mark::Anchor),
+            has_aliases: slot.marks.has(Mark::Alias),
+        }
+    }
 }
 
 /// One `key: value` of a mapping.
@@ -349,23 +399,24 @@ impl<'d> NodeRef<'d> {
 
     /// Returns the blocks of the items of a list, in their order, where each item is in a block of its own or shares
     /// one with other items. `None` where all of the list is in one block.
-    pub fn item_blocks(self) -> Option<impl Iterator<Item = ItemBlock<'d>>> {
+    pub fn item_blocks(self) -> Option<ItemBlocks<'d>> {
         let items = match self.place {
             Place::RootList => self.root_items(),
             Place::List(entry) => self.list_items(entry),
             Place::Node { .. } | Place::Root => return None,
         };
-        let document = self.document;
-        Some(items.iter().map(move |&(number, _)| {
-            let slot = &document.blocks[number];
-            ItemBlock {
-                block: &slot.block,
-                id: slot.id,
-                start: document.starts[number],
-                is_alone: slot.children == 1,
-                has_aliases: slot.alias_count > 0,
-            }
-        }))
+        Some(ItemBlocks { document: self.document, items, near: (0, &[]) })
+    }
+
+    /// Returns how many items a list has.
+    pub fn item_count(self) -> usize {
+        let node = self.resolved();
+        match node.place {
+            Place::RootList => node.root_items().len(),
+            Place::List(entry) => node.list_items(entry).len(),
+            Place::Node { node: Node { kind: NodeKind::Sequence(items), .. }, .. } => items.len(),
+            Place::Node { .. } | Place::Root => 0,
+        }
     }
 
     /// Whether an item of a list has a property. `question` stands for the property; thousands of items are asked once.
@@ -612,7 +663,7 @@ impl<'d> NodeRef<'d> {
 impl Document {
     /// Returns the last node before a place that has this name.
     fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
-        let places = self.index.anchors.get(name)?;
+        let places = self.index.definitions.anchors.get(name)?;
         let before = places.partition_point(|&place| place <= block);
         for &place in places[..before].iter().rev() {
             let limit = if place == block { offset } else { usize::MAX };

@@ -8,6 +8,7 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    relations,
     rules::{
         ambiguous_scalar::yaml_1_1, collision, contradiction, duplicate_name, invalid_path, invalid_pattern,
         invalid_value, last_command_only, missing_field, missing_file, missing_variable, no_effect, no_exit_code,
@@ -21,7 +22,7 @@ use crate::{
 use super::{
     asserted::Asserted,
     command_patterns::WrittenPattern,
-    facts::{ItemFacts, Items, suite_facts},
+    facts::{Items, suite_facts},
     named_tasks::NamedTasks,
 };
 
@@ -144,7 +145,7 @@ fn report_owner(owner: &Spot<'_>, files: &dyn Files, report: &mut Report) {
 pub(crate) fn report_relations(
     file: SpecFile,
     root: NodeRef<'_>,
-    items: &[(usize, &ItemFacts)],
+    items: relations::Items<'_>,
     files: &dyn Files,
     report: &mut Report,
 ) {
