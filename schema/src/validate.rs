@@ -154,9 +154,12 @@ impl Definition {
     }
 }
 
-/// Returns a list of the same length that holds nothing.
+/// Maximum number of items that are counted of a list whose items are checked on their own. No schema has a higher limit.
+const MAX_COUNTED: usize = 1_000;
+
+/// Returns a list that holds nothing, as far as a schema can tell of the same length.
 fn without_items(list: NodeRef<'_>) -> Value {
-    Value::Array(vec![Value::Null; list.item_count()])
+    Value::Array(vec![Value::Null; list.item_count().min(MAX_COUNTED)])
 }
 
 fn compile(schema: &Value) -> Validator {

@@ -1,5 +1,5 @@
-//! Answers about a whole document, of which the server keeps what did not change: after any edits they are those of a
-//! document that was opened with the text.
+//! Answers about a whole document, of which the server caches the unchanged parts: after any edits they equal those of
+//! a newly opened document.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// A format, as its files are written here.
+/// A format, in the style of this test.
 struct Format {
     /// The name of the file.
     file: &'static str,
@@ -30,7 +30,7 @@ struct Format {
     items: &'static [&'static str],
     /// Lines that can be added to an item.
     lines: &'static [&'static str],
-    /// What can follow the list.
+    /// Lines that may follow the list.
     tail: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Suite {
         dice.choose(self.format.items).replace('#', &self.count.to_string())
     }
 
-    /// Changes something, as people do.
+    /// Makes a change as people do.
     fn edit(&mut self, dice: &mut Dice) {
         let at = dice.roll(self.items.len());
         match dice.roll(7) {
@@ -129,12 +129,12 @@ fn place(text: &str, offset: usize) -> Value {
     json!({ "line": line, "character": column })
 }
 
-/// Returns the change that leads from one text to another, as small as it can be.
+/// Returns the smallest change from one text to another.
 fn difference(from: &str, to: &str) -> Value {
     let boundary = |at: &usize| from.is_char_boundary(*at) && to.is_char_boundary(*at);
     let same = from.bytes().zip(to.bytes()).take_while(|(one, other)| one == other).count();
     let mut start = (0..=same).rev().find(boundary).unwrap();
-    // A pair of return and line feed is one end of a line.
+    // CR LF is one line end.
     if from[..start].ends_with('\r') {
         start -= 1;
     }
@@ -204,15 +204,15 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
             client.open_text(&edited, &text);
             client.diagnostics_of_any_version(&edited, |_| true);
             for round in 0..24 {
-                // What is kept of a text that is broken for a moment must not survive it.
+                // Results for a text that is damaged for a moment must not survive it.
                 if round % 6 == 5 {
                     let middle = text.len() / 2;
                     let is_between = |at: &usize| text.is_char_boundary(*at) && !text[..*at].ends_with('\r');
                     let at = (0..=middle).rev().find(is_between).unwrap();
-                    let broken = format!("{}\"{}", &text[..at], &text[at..]);
-                    client.change(&edited, difference(&text, &broken));
-                    answers(&mut client, &edited, "one", &broken);
-                    client.change(&edited, difference(&broken, &text));
+                    let damaged = format!("{}\"{}", &text[..at], &text[at..]);
+                    client.change(&edited, difference(&text, &damaged));
+                    answers(&mut client, &edited, "one", &damaged);
+                    client.change(&edited, difference(&damaged, &text));
                 }
                 suite.edit(&mut dice);
                 let next = suite.text();

@@ -1,6 +1,6 @@
-//! What went wrong with a request, in words.
+//! Failed requests and their messages.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use genai::webc;
 use serde_json::Value;
@@ -13,29 +13,30 @@ use super::{
     key::Key,
     retry::{Advice, Failed},
 };
+use crate::cause::innermost;
 
-/// Maximum number of characters of a provider's own words in a message.
+/// Maximum number of characters of a provider's error text in a message.
 const MAX_WORDS: usize = 200;
 
-/// What went wrong with a request.
+/// The cause of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The provider answered with a status that says so.
+    /// The provider answered with an error status.
     Status {
         /// The status.
         status: u16,
-        /// What it says about asking again.
+        /// The provider's advice about retries.
         advice: Advice,
-        /// What it says is wrong.
+        /// The error text of the provider.
         words: String,
-        /// Whether there is no money left: waiting does not help.
+        /// Whether the account has no credit left: waiting does not help.
         is_unpaid: bool,
     },
-    /// The provider answered that it failed, with a status that says the opposite. What it says is wrong.
-    Told(String),
-    /// There is no connection to it.
+    /// The provider answered with an error, with this text, despite a status of success.
+    InBody(String),
+    /// No connection to the provider.
     Unreachable(String),
-    /// The connection broke before the answer was complete.
+    /// The connection was closed before the answer was complete.
     Cut(String),
     /// The answer did not come in time.
     TimedOut,
@@ -43,7 +44,7 @@ pub(super) enum Failure {
     Unreadable(String),
 }
 
-/// Who was asked, for messages.
+/// The request, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     /// The host.
@@ -52,12 +53,12 @@ pub(super) struct Asked<'a> {
     pub(super) variable: Option<&'a str>,
     /// Maximum duration of an answer.
     pub(super) deadline: Duration,
-    /// How often the request was made again.
+    /// Number of retries.
     pub(super) retries: u32,
 }
 
 impl Failure {
-    /// Reads an error of the library. `now` is the time in seconds since 1970.
+    /// Converts an error of the library. `now` is the time in seconds since 1970.
     pub(super) fn of(error: genai::Error, key: Option<&Key>, now: i64) -> Failure {
         let mask = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.mask(text));
         match error {
@@ -69,8 +70,8 @@ impl Failure {
         }
     }
 
-    /// Reads the error in a body that came with a status of success.
-    pub(super) fn told_in(body: &Value, key: Option<&Key>) -> Option<Failure> {
+    /// Reads the error in a body with a status of success.
+    pub(super) fn in_body(body: &Value, key: Option<&Key>) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
         let said = words(&body);
@@ -82,7 +83,7 @@ impl Failure {
                 let is_unpaid = body.contains("insufficient_quota");
                 Failure::Status { status, advice: Advice::default(), words, is_unpaid }
             }
-            None => Failure::Told(words),
+            None => Failure::InBody(words),
         })
     }
 
@@ -116,18 +117,18 @@ impl Failure {
         Failure::Cut(in_line(&innermost(&error.without_url())))
     }
 
-    /// Returns what decides whether the request is made again.
+    /// Returns the properties that decide about a retry.
     pub(super) fn failed(&self) -> Failed {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
             Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
-            Failure::Told(_) => Failed::Told,
+            Failure::InBody(_) => Failed::InBody,
             Failure::Cut(_) => Failed::Cut,
             Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
         }
     }
 
-    /// Says what went wrong and what to do.
+    /// Returns the error message with its remedy.
     pub(super) fn into_error(self, asked: Asked<'_>) -> RunError {
         let Asked { host, variable, deadline, retries } = asked;
         let after = match retries {
@@ -139,7 +140,7 @@ impl Failure {
             Failure::Status { status, words, is_unpaid, advice } => {
                 of_status(asked, &after, status, &words, is_unpaid, advice)
             }
-            Failure::Told(words) => {
+            Failure::InBody(words) => {
                 (RunErrorKind::Provider, format!("{host} failed{after}: {words}; run the test again later"))
             }
             Failure::Unreachable(why) => {
@@ -212,10 +213,10 @@ fn of_status(
     }
 }
 
-/// Returns what a provider says is wrong: each has another place for it.
+/// Returns the error text in a provider's body: each provider has another place for it.
 fn words(body: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
-    // Gemini's compatible address answers with a list of one.
+    // Gemini's compatible address answers with a list of one item.
     let parsed = parsed.map(|value| value.get(0).cloned().unwrap_or(value));
     let place = ["/error/message", "/error", "/message", "/detail"];
     let found = parsed.as_ref().and_then(|value| place.iter().find_map(|place| value.pointer(place)?.as_str()));
@@ -228,15 +229,6 @@ fn words(body: &str) -> String {
 /// Returns the first words of a text, in one line.
 fn in_line(text: &str) -> String {
     shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
-}
-
-/// Returns the first cause: what is around it only says where it happened.
-fn innermost(error: &dyn Error) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

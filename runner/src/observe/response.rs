@@ -1,14 +1,14 @@
-//! What an address answers.
+//! The response of an address.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View};
-use crate::{encryption, patience::Patience};
+use crate::{cause::innermost, encryption, patience::Patience};
 
-/// How long an address has for its answer.
+/// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
@@ -49,17 +49,17 @@ async fn ask(address: &str, view: &View) -> ResponseAnswer {
     answer
 }
 
-/// Receives an answer, and returns whether all of it was kept. What has arrived stays when the wait is given up.
+/// Receives a response, and returns whether all of it was kept. The received part remains when the wait is given up.
 async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body: &mut Vec<u8>) -> Result<bool, String> {
     let mut url = Url::parse(address).map_err(|error| format!("not a valid address: {error}"))?;
-    // Nobody is authorized by an assertion. An address without a host has no names to remove.
+    // Assertions send no credentials. An address without a host has no user name to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let request = client_for(&url)?.get(url);
     received(request, limit, &mut answer.status, body).await
 }
 
-/// Returns a client that asks exactly who is named: it follows no redirects, and goes through no proxy.
+/// Returns a client that asks exactly the given address: it follows no redirects and uses no proxy.
 pub(super) fn client_for(url: &Url) -> Result<Client, String> {
     Client::builder()
         .tls_backend_preconfigured(encryption::of(url.scheme())?)
@@ -67,19 +67,20 @@ pub(super) fn client_for(url: &Url) -> Result<Client, String> {
         .no_proxy()
         .pool_max_idle_per_host(0)
         .build()
-        .map_err(|error| reason(&error))
+        .map_err(|error| innermost(&error))
 }
 
-/// Sends a request, and returns whether all of the answer was kept. What has arrived stays when the wait is given up.
+/// Sends a request, and returns whether all of the response was kept. The received part remains when the wait is given
+/// up.
 pub(super) async fn received(
     request: RequestBuilder,
     limit: usize,
     status: &mut Option<u16>,
     body: &mut Vec<u8>,
 ) -> Result<bool, String> {
-    let mut response = request.send().await.map_err(|error| reason(&error))?;
+    let mut response = request.send().await.map_err(|error| innermost(&error))?;
     *status = Some(response.status().as_u16());
-    while let Some(chunk) = response.chunk().await.map_err(|error| reason(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| innermost(&error))? {
         let kept = chunk.len().min(limit - body.len());
         body.extend_from_slice(&chunk[..kept]);
         if kept < chunk.len() {
@@ -87,13 +88,4 @@ pub(super) async fn received(
         }
     }
     Ok(true)
-}
-
-/// Returns why there is no answer: the innermost reason says it best.
-fn reason(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

@@ -1,4 +1,4 @@
-//! What keeps memory bounded while many attempts with large outputs end at once.
+//! Bounds the memory of many attempts with large outputs that end at once.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -9,15 +9,15 @@ use std::{
     thread,
 };
 
-/// Masking and judging take several times the memory of an output of more bytes: one at a time is enough.
-const LARGE: usize = 4 * 1024 * 1024;
+/// Size from which outputs are masked and judged one at a time: that takes several times their memory.
+const LARGE_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Returns the work on outputs of so many bytes. Large ones wait for each other on one thread: allocators keep what a thread frees for
-/// that thread, so on many threads the same memory would be kept many times.
+/// Does the work on outputs of this many bytes. Large ones wait for each other on one thread: allocators keep what a
+/// thread frees for that thread, so many threads would keep the same memory many times.
 pub(super) fn within<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -28,12 +28,12 @@ pub(super) fn within<T: Send + 'static>(
 fn at_its_turn<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
     static LARGE_ONES: OnceLock<Option<Sender<Work>>> = OnceLock::new();
 
-    let thread = if bytes > LARGE { LARGE_ONES.get_or_init(start).as_ref() } else { None };
+    let thread = if bytes > LARGE_OUTPUT_BYTES { LARGE_ONES.get_or_init(start).as_ref() } else { None };
     // Without a thread, which the system may refuse, this one does it.
     let Some(thread) = thread else { return work() };
     let (answer, answered) = channel();
     let begun = thread.send(Box::new(move || {
-        // Whoever asked waits for it.
+        // The caller waits for it.
         let _ = answer.send(catch_unwind(AssertUnwindSafe(work)));
     }));
     match begun.ok().and_then(|()| answered.recv().ok()) {
@@ -64,7 +64,7 @@ mod tests {
         thread::scope(|scope| {
             for number in 0..8 {
                 scope.spawn(move || {
-                    let done = at_its_turn(LARGE + 1, move || {
+                    let done = at_its_turn(LARGE_OUTPUT_BYTES + 1, move || {
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         thread::yield_now();
                         now.fetch_sub(1, Ordering::SeqCst);
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn work_that_panics_stops_no_other() {
-        let failed = catch_unwind(|| at_its_turn(LARGE + 1, || -> usize { panic!("as the test wants") }));
+        let failed = catch_unwind(|| at_its_turn(LARGE_OUTPUT_BYTES + 1, || -> usize { panic!("as the test wants") }));
         assert!(failed.is_err());
-        assert_eq!(at_its_turn(LARGE + 1, || 1) + at_its_turn(0, || 1), 2);
+        assert_eq!(at_its_turn(LARGE_OUTPUT_BYTES + 1, || 1) + at_its_turn(0, || 1), 2);
     }
 }

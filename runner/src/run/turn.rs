@@ -1,5 +1,5 @@
-//! One test of a workspace at a time, whoever runs it: what targets leave behind in a shared workspace belongs to the test
-//! that runs.
+//! Lets one test at a time run in a workspace, across processes: files that targets leave in a shared workspace belong
+//! to the running test.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -12,17 +12,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{observe::Cancelled, recording};
 
-/// The file that is locked, beside the recordings.
+/// The lock file, beside the recordings.
 const NAME: &str = "running";
 
-/// How long to wait before looking again whether it is free.
+/// Pause before trying the lock again.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// The turn of a test. It ends when this is dropped, and also when the process dies: the system releases the lock.
+/// The turn of a test. It ends when this is dropped, and when the process dies: the system releases the lock.
 #[derive(Debug)]
 pub(super) struct Turn {
     _file: Option<File>,
-    /// Why nothing keeps others away, if nothing does.
+    /// The reason why the workspace is not locked, if it is not.
     pub(super) note: Option<String>,
 }
 
@@ -78,22 +78,22 @@ mod tests {
     async fn second_turn_begins_when_the_first_one_has_ended_and_a_cancelled_wait_ends() {
         let directory = tempfile::tempdir().expect("a directory");
         let cancel = CancellationToken::new();
-        let first = take(directory.path(), &cancel, || panic!("nobody is there")).await.expect("the first turn");
+        let first = take(directory.path(), &cancel, || panic!("no other test runs")).await.expect("the first turn");
         assert_eq!(first.note, None);
-        let (told, waiting) = tokio::sync::oneshot::channel();
+        let (waits, waiting) = tokio::sync::oneshot::channel();
         let place = directory.path().to_owned();
         let token = cancel.clone();
         let second =
-            tokio::spawn(async move { take(&place, &token, || told.send(()).unwrap_or_default()).await.is_ok() });
+            tokio::spawn(async move { take(&place, &token, || waits.send(()).unwrap_or_default()).await.is_ok() });
         waiting.await.expect("it says that it waits");
         drop(first);
         assert!(second.await.expect("no panic"));
 
         let third = take(directory.path(), &cancel, || ()).await.expect("the next turn");
-        let (told, waiting) = tokio::sync::oneshot::channel();
+        let (waits, waiting) = tokio::sync::oneshot::channel();
         let (place, token) = (directory.path().to_owned(), cancel.clone());
         let fourth =
-            tokio::spawn(async move { take(&place, &token, || told.send(()).unwrap_or_default()).await.is_err() });
+            tokio::spawn(async move { take(&place, &token, || waits.send(()).unwrap_or_default()).await.is_err() });
         waiting.await.expect("it says that it waits");
         cancel.cancel();
         assert!(fourth.await.expect("no panic"));

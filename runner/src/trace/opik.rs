@@ -1,4 +1,4 @@
-//! Traces of Opik, over its REST API. It is read only: nothing is tagged or changed there.
+//! Traces of Opik, over its REST API. Read-only: nothing is tagged or changed there.
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -14,7 +14,7 @@ use speclens_schema::{
     },
 };
 
-use crate::encryption;
+use crate::{cause::innermost, encryption};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
@@ -25,17 +25,17 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of one answer.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// Maximum number of traces that are asked for at once, and in all.
-const TRACES: usize = 100;
+/// Maximum number of traces per request, and in total.
+const MAX_TRACES_PER_REQUEST: usize = 100;
 const MAX_TRACES: usize = 1_000;
 
-/// Maximum number of spans that are asked for at once.
-const SPANS: usize = 1_000;
+/// Maximum number of spans per request.
+const MAX_SPANS_PER_REQUEST: usize = 1_000;
 
 /// Connection to Opik.
 #[derive(Clone, Default)]
 pub struct OpikTarget {
-    /// The address of its API; that of the hosted service when absent.
+    /// The address of its API; `None` for the hosted service.
     pub url: Option<String>,
     /// Project with the traces.
     pub project: Option<String>,
@@ -54,7 +54,7 @@ impl fmt::Debug for OpikTarget {
 }
 
 impl OpikTarget {
-    /// Reads how Opik is reached. `variable` looks up the environment.
+    /// Reads the connection to Opik. `variable` looks up the environment.
     pub fn of(opik: Option<&Opik>, variable: &dyn Fn(&str) -> Option<String>) -> OpikTarget {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let own = opik.cloned().unwrap_or_default();
@@ -75,7 +75,7 @@ impl OpikTarget {
         let to = if to.is_empty() { moment(253_402_207_200_000_000) } else { to };
         let in_window = asked.traces(Search::Window(&from, &to)).await?;
         let chosen = join(&in_window, clues);
-        // The clock of another machine may be off, so a trace outside of the window may name the run.
+        // The clock of another machine may be off, so a trace outside the window may name the run.
         let elsewhere = match &chosen {
             Ok((found, _)) if !found.is_empty() => Vec::new(),
             Ok(_) | Err(_) => asked.naming(clues).await?,
@@ -106,10 +106,10 @@ impl OpikTarget {
             .redirect(Policy::none())
             .timeout(TIMEOUT);
         if base.scheme() == "http" {
-            // A proxy would read what is not encrypted.
+            // A proxy could read what is not encrypted.
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|error| reason(&error))?;
+        let client = builder.build().map_err(|error| innermost(&error))?;
         Ok(Asked { target: self, base, client })
     }
 }
@@ -127,9 +127,9 @@ impl Asked<'_> {
         let mut traces: Vec<OpikTrace> = Vec::new();
         loop {
             let after = traces.last().map(|trace| trace.id.as_str());
-            let body = opik::search_traces(self.target.project.as_deref(), search, TRACES, after);
+            let body = opik::search_traces(self.target.project.as_deref(), search, MAX_TRACES_PER_REQUEST, after);
             let page: Vec<OpikTrace> = opik::read(&self.post("v1/private/traces/search", &body).await?)?;
-            let is_last = page.len() < TRACES;
+            let is_last = page.len() < MAX_TRACES_PER_REQUEST;
             traces.extend(page);
             if is_last || traces.len() >= MAX_TRACES {
                 return Ok(traces);
@@ -159,9 +159,9 @@ impl Asked<'_> {
         let mut spans: Vec<OpikSpan> = Vec::new();
         loop {
             let after = spans.last().map(|span| span.id.as_str());
-            let body = opik::search_spans(self.target.project.as_deref(), trace, SPANS, after);
+            let body = opik::search_spans(self.target.project.as_deref(), trace, MAX_SPANS_PER_REQUEST, after);
             let page: Vec<OpikSpan> = opik::read(&self.post("v1/private/spans/search", &body).await?)?;
-            let is_last = page.len() < SPANS;
+            let is_last = page.len() < MAX_SPANS_PER_REQUEST;
             spans.extend(page);
             if is_last || spans.len() > MAX_SPANS {
                 return Ok(spans);
@@ -172,7 +172,7 @@ impl Asked<'_> {
     async fn post(&self, path: &str, body: &Value) -> Result<String, String> {
         let url = self.base.join(path).map_err(|error| error.to_string())?;
         let host = url.host_str().unwrap_or_default().to_owned();
-        let silent = |error: &dyn Error| format!("Opik at {host} does not answer: {}", reason(error));
+        let silent = |error: &dyn Error| format!("Opik at {host} does not answer: {}", innermost(error));
         let mut request = self.client.post(url).header("content-type", "application/json").body(body.to_string());
         if let Some(key) = &self.target.key {
             let mut value = HeaderValue::from_str(key)
@@ -207,13 +207,4 @@ fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
         (404, _) => format!("Opik at {host} does not have this project or address (status 404)"),
         (status, _) => format!("Opik at {host} responds with status {status}"),
     }
-}
-
-/// Returns why there is no answer: the innermost reason says it best.
-fn reason(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

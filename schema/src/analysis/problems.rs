@@ -68,6 +68,15 @@ impl Told {
     }
 }
 
+impl Told {
+    /// Returns the places of a problem that are in other items: the number of the related place, and that of the item.
+    fn elsewhere_of(&self, number: usize) -> impl Iterator<Item = (usize, usize)> {
+        let first = self.elsewhere.partition_point(|(of, ..)| *of < number);
+        let own = self.elsewhere[first..].iter().take_while(move |(of, ..)| *of == number);
+        own.map(|(_, related, place)| (*related, *place))
+    }
+}
+
 /// Where an item is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemPlace {
@@ -204,6 +213,11 @@ impl Part {
         self.start
     }
 
+    /// Returns the list that the item is in, and its number there.
+    pub fn item(&self) -> (&'static str, usize) {
+        (self.list, self.index)
+    }
+
     /// Returns the problems. Ranges count from [`Part::start`].
     pub fn problems(&self) -> &[Problem] {
         &self.told.problems
@@ -257,6 +271,18 @@ impl<'p> Located<'p> {
         self.problem
     }
 
+    /// Returns the bytes that the places count from that belong to it: for each place the beginning of a line in its item. 0
+    /// where they are absolute.
+    pub fn starts_of_related(&self) -> Vec<usize> {
+        let mut starts = vec![self.distance(); self.problem.related.len()];
+        if let Some((part, number)) = self.part {
+            for (related, place) in part.told.elsewhere_of(number) {
+                starts[related] = self.places[part.first_place + place].start;
+            }
+        }
+        starts
+    }
+
     /// Returns the part that it is in, and its number there.
     pub fn part(&self) -> Option<(&'p Part, usize)> {
         self.part
@@ -269,11 +295,9 @@ impl<'p> Located<'p> {
             Some((part, number)) => {
                 let base = Definition::list_at(part.list).index(part.index);
                 let mut problem = self.problem.clone().moved(&base, part.start);
-                let elsewhere = &part.told.elsewhere;
-                let elsewhere = &elsewhere[elsewhere.partition_point(|(of, ..)| *of < number)..];
-                for (_, related, place) in elsewhere.iter().take_while(|(of, ..)| *of == number) {
-                    problem.related[*related] = self.problem.related[*related].clone();
-                    self.places[part.first_place + place].place(part.list, &mut problem.related[*related]);
+                for (related, place) in part.told.elsewhere_of(number) {
+                    problem.related[related] = self.problem.related[related].clone();
+                    self.places[part.first_place + place].place(part.list, &mut problem.related[related]);
                 }
                 problem
             }

@@ -17,7 +17,7 @@ use super::{
     remarks::{OfRule, Remark, Scene, Words},
 };
 use crate::{
-    document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, parallel},
+    document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
     problem::Problem,
@@ -34,10 +34,13 @@ pub(super) struct Rosters(Mutex<FxHashMap<(SpecFile, &'static str), Roster>>);
 pub(super) struct Roster {
     /// What else was known when they were looked at: see [`Analyzer::basis`].
     basis: u64,
-    /// Where names were defined.
+    /// The version of the document, and where names were defined in it.
+    version: Version,
     definitions: Definitions,
     /// The number of the block that each item is alone in, or 0, which no block has.
     ids: Vec<u64>,
+    /// Number of items that are not alone in a block: they are looked at each time.
+    loose: usize,
     known: Vec<Known>,
     /// The items with problems.
     wrong: Vec<usize>,
@@ -269,11 +272,18 @@ impl Roster {
 
     /// Returns how many items at the beginning and at the end are those that were there.
     fn untouched(&self, blocks: &mut ItemBlocks<'_>) -> (usize, usize) {
+        let (head, tail) = blocks.shared_with(&self.version);
         let (old, new) = (self.ids.len(), blocks.len());
-        let mut is_same = |old: usize, new: usize| self.ids[old] != 0 && self.ids[old] == blocks.at(new).id;
         let most = old.min(new);
-        let head = (0..most).take_while(|index| is_same(*index, *index)).count();
-        let tail = (1..=most - head).take_while(|back| is_same(old - back, new - back)).count();
+        let mut is_same = |old: usize, new: usize| self.ids[old] != 0 && self.ids[old] == blocks.at(new).id;
+        // Blocks that both versions begin with are the same items if the first and the last one are: so for the end.
+        let is_known = |count: usize| self.loose == 0 && (1..=most).contains(&count);
+        let head = if is_known(head) && is_same(0, 0) && is_same(head - 1, head - 1) { head } else { 0 };
+        let tail =
+            if is_known(tail) && is_same(old - 1, new - 1) && is_same(old - tail, new - tail) { tail } else { 0 };
+        let head = head + (head..most).take_while(|index| is_same(*index, *index)).count();
+        let tail = tail.min(most - head);
+        let tail = tail + (tail + 1..=most - head).take_while(|back| is_same(old - back, new - back)).count();
         (head, tail)
     }
 
@@ -307,6 +317,8 @@ impl Roster {
         facts.iter().for_each(|facts| self.tally.add(facts));
         drop(self.facts.splice(gone, facts));
         let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().unzip();
+        let loose = |ids: &[u64]| ids.iter().filter(|id| **id == 0).count();
+        self.loose = self.loose + loose(&ids) - loose(&self.ids[old.clone()]);
         drop(self.ids.splice(old.clone(), ids));
         drop(self.known.splice(old, known));
     }
@@ -388,6 +400,7 @@ impl Analyzer {
         }
         roster.changed.sort_unstable();
         roster.definitions = definitions;
+        roster.version = document.version();
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are what an answer depends on")]

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// A piece of the text, parsed. It knows nothing of what is around it: every range counts from its first byte.
+/// A parsed piece of the text. It does not know its surroundings: all ranges count from its first byte.
 #[derive(Debug)]
 pub struct Block {
     id: u64,
@@ -32,22 +32,22 @@ pub struct Block {
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
-    /// Where among the anchors each name is, once a block that has many is asked.
+    /// The anchors by name, created on the first request if there are many.
     anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
-    /// Where the comments are that may address speclens.
+    /// The positions of comments that may be addressed to speclens.
     pub(super) directives: Vec<usize>,
     /// What the bytes of its text decide.
     pub(super) marks: Marks,
-    /// Bytes edited since the block could last be read.
+    /// The range edited since the block was last readable.
     pub(super) suspect: Option<Range<usize>>,
-    /// Whether it was read in the light of them.
+    /// Whether the edits influenced how it was read.
     by_edits: bool,
     memos: Memos,
 }
 
-/// Where a block is in the document.
+/// The role of a block in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// The text was not cut.
@@ -56,16 +56,16 @@ pub enum BlockKind {
     Entry,
     /// The key of a list whose items are blocks.
     Head,
-    /// Items of the list whose key came last.
+    /// Items of the preceding list.
     Item,
-    /// An item whose dash is not in line with the list's other dashes.
+    /// An item whose dash is not aligned with the list's other dashes.
     MisplacedItem,
-    /// A line that belongs to nothing.
+    /// A line that does not belong to anything.
     Stray,
 }
 
 impl BlockKind {
-    /// Returns what its root can be.
+    /// Returns the possible kinds of its root.
     fn root(self) -> Root {
         match self {
             BlockKind::Whole | BlockKind::Stray => Root::Any,
@@ -79,9 +79,9 @@ impl BlockKind {
 #[derive(Debug)]
 pub(super) struct Name {
     pub name: Box<str>,
-    /// Where the anchor's node, or the alias, begins.
+    /// Start of the anchor's node, or of the alias.
     pub at: usize,
-    /// Where the anchor's node, or the alias, ends.
+    /// End of the anchor's node, or of the alias.
     pub end: usize,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct Duplicate {
 }
 
 impl Block {
-    /// Parses one piece. `suspect`: bytes edited since it could last be read.
+    /// Parses one piece. `suspect`: the range edited since it was last readable.
     pub(super) fn parse(text: &str, kind: BlockKind, rules: ScalarRules, suspect: Option<Range<usize>>) -> Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -117,11 +117,12 @@ impl Block {
         match survived(|| events::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
-                // A line of `---` alone is nothing, not an empty text; nor is a file that says `~` more than an empty one.
+                // A line of `---` alone is not an empty string; nor does a file that says `~` mean more than an empty
+                // one.
                 let is_nothing = |root: &Node| match &root.kind {
                     NodeKind::Scalar { value, style: Style::Plain } => {
                         let is_null = matches!(&**value, "~" | "null" | "Null" | "NULL") && kind == BlockKind::Whole;
-                        (root.range.is_empty() || is_null) && root.anchor.is_none() && root.tag.is_none()
+                        (root.range.is_empty() || is_null) && root.anchor().is_none() && root.tag().is_none()
                     }
                     NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
                         false
@@ -155,18 +156,18 @@ impl Block {
         block
     }
 
-    /// Whether it was read in the light of the edits that damaged it.
+    /// Returns whether the edits that damaged it influenced how it was read.
     pub(super) fn remembers_edits(&self) -> bool {
         self.by_edits
     }
 
-    /// Returns the same without that light. The edits are still known when the next ones come.
+    /// Returns the same, read without regard to edits. The edits are still known when the next ones arrive.
     pub(super) fn reread(&self, text: &str, rules: ScalarRules) -> Block {
         let block = Block::parse(text, self.kind, rules, None);
         Block { suspect: self.suspect.clone(), ..block }
     }
 
-    /// A piece that is YAML may still not be what can be at its place.
+    /// Checks that a valid piece is allowed at its place.
     fn expect_shape(&mut self, text: &str, rules: ScalarRules) {
         if self.kind == BlockKind::Stray && text.starts_with("---") {
             self.faults.push(second_document(text, 0));
@@ -204,21 +205,16 @@ impl Block {
             None if matches!(self.kind, BlockKind::Entry | BlockKind::Head) => Fault::no_entry(words, range.start),
             None => Fault::new(range.start..range.start + words.len(), kind),
         });
-        // A key whose colon is missing keeps the items below it reachable.
+        // A key without its colon keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
             let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
-            let key = Node { range: range.start..range.start + words.len(), anchor: None, tag: None, kind };
+            let key = Node::new(range.start..range.start + words.len(), kind);
             let value = Node::empty(key.range.end);
-            Node {
-                range: key.range.clone(),
-                anchor: None,
-                tag: None,
-                kind: NodeKind::Mapping(vec![Entry { key, value }]),
-            }
+            Node::new(key.range.clone(), NodeKind::Mapping(vec![Entry { key, value }]))
         });
     }
 
-    /// The entries of the root begin at the margin.
+    /// Checks that the entries of the root begin at the margin.
     fn expect_margin(&mut self, text: &str) {
         if !matches!(self.kind, BlockKind::Entry | BlockKind::Head) {
             return;
@@ -236,7 +232,7 @@ impl Block {
         }
     }
 
-    /// A damaged line whose indentation holds a no-break space is damaged by it.
+    /// Checks whether a no-break space in its indentation damaged a line.
     fn expect_spaces(&mut self, text: &str) {
         if self.faults.is_empty() || !text.contains(is_foreign_blank) {
             return;
@@ -268,12 +264,12 @@ impl Block {
         }
     }
 
-    /// Returns its number, different for every block there ever is in this process.
+    /// Returns its id, unique in this process.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Returns how many items it holds, when it holds items.
+    /// Returns the number of its items.
     pub fn item_count(&self) -> usize {
         match (self.kind, self.root.as_ref().map(|root| &root.kind)) {
             (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(items))) => items.len(),
@@ -311,7 +307,7 @@ impl Block {
     }
 
     fn anchors_in_table(&self, name: &str) -> Option<&[usize]> {
-        /// Below this, looking at each is faster than a table.
+        /// Below this, a linear search is faster than a table.
         const FEW: usize = 16;
         (self.anchors.len() > FEW).then(|| {
             let table = self.anchor_table.get_or_init(|| {
@@ -325,65 +321,65 @@ impl Block {
         })
     }
 
-    /// Returns its extent in bytes.
+    /// Returns its length in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns where it is in the document.
+    /// Returns its role in the document.
     pub fn kind(&self) -> BlockKind {
         self.kind
     }
 
-    /// Whether all of it was understood.
+    /// Returns whether all of it was readable.
     pub fn is_intact(&self) -> bool {
         self.faults.is_empty()
     }
 
-    /// Whether it refers to names that may be defined elsewhere.
+    /// Returns whether it refers to names that may be defined elsewhere.
     pub fn has_aliases(&self) -> bool {
         !self.aliases.is_empty()
     }
 
-    /// Whether it defines names.
+    /// Returns whether it defines names.
     pub fn has_anchors(&self) -> bool {
         !self.anchors.is_empty()
     }
 
-    /// Returns what was found out about this block under the circumstances `key`, or is found out now. The block itself
-    /// never changes, so it is the place to keep it: one answer of each type.
+    /// Returns the cached value for `key`, or computes it. The block itself never changes, so it is the place for the
+    /// cache: one value of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
         self.memos.memo(key, find_out)
     }
 }
 
-/// Whether a character looks like a space, and is none in YAML.
+/// Returns whether a character looks like a space, but is not one in YAML.
 pub fn is_foreign_blank(letter: char) -> bool {
     matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// Returns the mistake of a text in which a second document begins.
+/// Returns the fault of a text in which a second document begins.
 pub(super) fn second_document(text: &str, second: usize) -> Fault {
     let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
     Fault::new(second..end, FaultKind::SecondDocument)
 }
 
-/// Returns what a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
+/// Returns the result, unless the reader panicked: a defect in one block must not affect the rest of the document.
 fn survived<T>(read: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(read)).ok()
 }
 
-/// Returns the mistake of a block that could not be read because of one of ours.
+/// Returns the fault of a block that could not be read because of a defect.
 fn unreadable(text: &str) -> Fault {
     let start = text.len() - text.trim_start().len();
     let end = text[start..].find(['\n', '\r']).map_or(text.len(), |end| start + end);
     Fault::new(start..end, FaultKind::Defect)
 }
 
-/// Blocks are distinguished by number: an address may be used again.
+/// Blocks are identified by number, because an address may be reused.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// Collects what concerns more than one node.
+/// Collects facts about more than one node.
 struct Survey<'b> {
     anchors: &'b mut Vec<Name>,
     aliases: &'b mut Vec<Name>,
@@ -392,8 +388,8 @@ struct Survey<'b> {
 
 impl Survey<'_> {
     fn node(&mut self, node: &Node, pointer: &Pointer) {
-        if let Some(name) = &node.anchor {
-            self.anchors.push(Name { name: name.clone(), at: node.range.start, end: node.range.end });
+        if let Some(name) = node.anchor() {
+            self.anchors.push(Name { name: name.into(), at: node.range.start, end: node.range.end });
         }
         match &node.kind {
             NodeKind::Scalar { .. } => {}
@@ -404,7 +400,7 @@ impl Survey<'_> {
                 items.iter().enumerate().for_each(|(index, item)| self.node(item, &pointer.index(index)));
             }
             NodeKind::Mapping(entries) => {
-                // The usual few keys are compared with each other; many are remembered.
+                // A few keys are compared with each other; many use a table.
                 let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
                 for (index, Entry { key, value }) in entries.iter().enumerate() {
                     let text = key_text(key);
@@ -435,7 +431,7 @@ impl Survey<'_> {
     }
 }
 
-/// Returns a key that is a scalar, as written.
+/// Returns a scalar key, as written.
 fn key_text(key: &Node) -> Option<&str> {
     match &key.kind {
         NodeKind::Scalar { value, .. } => Some(value),
@@ -463,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_that_panics_is_a_mistake_in_its_block() {
+    fn panic_of_the_reader_is_a_fault_of_its_block() {
         assert_eq!(survived(|| 1), Some(1));
         assert_eq!(survived(|| "ä".split_at(1)), None);
         let fault = unreadable("\u{a0}\n  key: value\nb: c");

@@ -1,4 +1,4 @@
-//! The blocks of a document, in pieces: an edit copies the piece that it is in, and all versions share the others.
+//! The blocks of a document, in chunks: an edit copies its chunk, and all versions share the others.
 
 use std::{
     ops::{Deref, Index, Range},
@@ -11,20 +11,20 @@ use super::{
     tree::NodeKind,
 };
 
-/// How many blocks a new piece has.
+/// Number of blocks of a new chunk.
 const PIECE: usize = 64;
 
-/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
-/// of blocks would cost more than all the rest.
+/// A block in its document, with the properties that are needed of every block at each keystroke: a look into each of
+/// thousands of blocks would cost more than everything else.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub(super) block: Arc<Block>,
     pub(super) id: u64,
     pub(super) length: usize,
     pub(super) kind: BlockKind,
-    /// The entries or items that it holds.
+    /// Number of its entries or items.
     pub(super) children: usize,
-    /// What it has of what is looked for in the whole text.
+    /// What it has of what is searched for in the whole text.
     pub(super) marks: Marks,
 }
 
@@ -79,18 +79,18 @@ impl Piece {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     pieces: Arc<Vec<Arc<Piece>>>,
-    /// Number of blocks that are before each piece.
+    /// Number of blocks before each chunk.
     before: Arc<Vec<usize>>,
     length: usize,
 }
 
 impl Slots {
-    /// Returns how many there are.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no blocks.
     pub(super) fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -101,40 +101,49 @@ impl Slots {
         self.pieces[piece].slots.get(number - self.before[piece])
     }
 
+    /// Returns how many blocks at the beginning and at the end are those of another version, as far as whole pieces show it.
+    pub(super) fn shared_with(&self, other: &Slots) -> (usize, usize) {
+        let is_same = |(one, other): &(&Arc<Piece>, &Arc<Piece>)| Arc::ptr_eq(one, other);
+        let length = |(one, _): (&Arc<Piece>, &Arc<Piece>)| one.slots.len();
+        let head = self.pieces.iter().zip(other.pieces.iter()).take_while(is_same).map(length).sum();
+        let tail = self.pieces.iter().rev().zip(other.pieces.iter().rev()).take_while(is_same).map(length).sum();
+        (head, tail)
+    }
+
     /// Returns the piece that a block is in, and the number of its first block.
     pub(super) fn piece_of(&self, number: usize) -> (usize, &[Slot]) {
         let piece = self.before.partition_point(|before| *before <= number) - 1;
         (self.before[piece], &self.pieces[piece].slots)
     }
 
-    /// Returns the block, where there is only one.
+    /// Returns the block, if there is only one.
     pub(super) fn only(&self) -> Option<&Slot> {
         self.get(0).filter(|_| self.length == 1)
     }
 
-    /// Returns all of them.
+    /// Returns all blocks.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.pieces.iter().flat_map(|piece| &piece.slots)
     }
 
-    /// Those from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
+    /// Returns the blocks from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
     pub(super) fn starting_at(&self, first: usize) -> impl ExactSizeIterator<Item = &Slot> + DoubleEndedIterator {
         (first..self.length).map(|number| &self[number])
     }
 
-    /// Those that have a mark, each with its number. The others cost next to nothing.
+    /// Returns the blocks with a mark, each with its number. The others cost next to nothing.
     pub(super) fn marked(&self, mark: Mark) -> impl Iterator<Item = (usize, &Slot)> {
         let pieces = self.pieces.iter().zip(self.before.iter()).filter(move |(piece, _)| piece.marks.has(mark));
         let numbered = pieces.flat_map(|(piece, before)| (*before..).zip(&piece.slots));
         numbered.filter(move |(_, slot)| slot.marks.has(mark))
     }
 
-    /// Whether one of them has a mark.
+    /// Returns whether a block has a mark.
     pub(super) fn has(&self, mark: Mark) -> bool {
         self.pieces.iter().any(|piece| piece.marks.has(mark))
     }
 
-    /// Puts blocks instead of others.
+    /// Replaces blocks with others.
     pub(super) fn replace(&mut self, old: Range<usize>, new: Vec<Slot>) {
         let piece_of = |number: usize| self.before.partition_point(|before| *before <= number).saturating_sub(1);
         let first = piece_of(old.start);
@@ -142,7 +151,7 @@ impl Slots {
         let start = self.before.get(first).copied().unwrap_or_default();
         let is_alike = old.len() == new.len();
         self.length = self.length + new.len() - old.len();
-        // One piece takes the blocks, or new ones replace those that lose some.
+        // One chunk takes the blocks, or new ones replace those that lose some.
         let mut slots: Vec<Slot> = Vec::new();
         for piece in self.pieces.get(first..=last).unwrap_or_default() {
             slots.extend(piece.slots.iter().cloned());
@@ -186,7 +195,7 @@ mod tests {
         Slot::new(Arc::new(Block::parse(&format!("- {number}\n"), BlockKind::Item, ScalarRules::Yaml12, None)))
     }
 
-    /// Blocks are distinguished by their numbers.
+    /// Returns the ids of blocks.
     fn ids<'s>(slots: impl Iterator<Item = &'s Slot>) -> Vec<u64> {
         slots.map(|slot| slot.id).collect()
     }

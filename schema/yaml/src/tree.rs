@@ -1,28 +1,33 @@
-//! The tree of one block: what was written, with byte ranges relative to the block's first byte.
+//! The tree of one block, as written, with byte ranges relative to the block's first byte.
 
 use std::ops::Range;
 
 /// A YAML node as written. Aliases are not expanded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Bytes from the first character of the content to the last one, anchor and tag not included.
+    /// Range from the first character of the content to the last one, without anchor and tag.
     pub range: Range<usize>,
-    /// The name in `&name`, without the `&`.
-    pub anchor: Option<Box<str>>,
-    /// The tag as resolved: `tag:yaml.org,2002:str`, `!custom`.
-    pub tag: Option<Box<str>>,
-    /// What the node is.
+    /// Its anchor and its tag. Hardly any node has one, and there are hundreds of thousands of nodes.
+    properties: Option<Box<Properties>>,
+    /// The kind of node.
     pub kind: NodeKind,
+}
+
+/// What may be written before a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Properties {
+    anchor: Option<Box<str>>,
+    tag: Option<Box<str>>,
 }
 
 /// The four kinds of node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
-    /// Text with the way it was written; what it means (a number, null) is the dialect's to say.
+    /// Text with its style; its meaning (a number, null) depends on the dialect.
     Scalar {
         /// The text after YAML's escapes and folding.
         value: Box<str>,
-        /// How it was written.
+        /// The style in the file.
         style: Style,
     },
     /// A list.
@@ -38,14 +43,14 @@ pub enum NodeKind {
 pub struct Entry {
     /// The key.
     pub key: Node,
-    /// The value; an empty plain scalar directly after the colon when nothing was written.
+    /// The value; an empty plain scalar directly after the colon if there is none.
     pub value: Node,
 }
 
-/// How a scalar was written.
+/// Styles of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes.
+    /// Unquoted.
     Plain,
     /// `'…'`
     SingleQuoted,
@@ -58,22 +63,47 @@ pub enum Style {
 }
 
 impl Node {
-    /// Returns an empty plain scalar at a place.
+    /// Returns an empty plain scalar at a position.
     pub fn empty(at: usize) -> Node {
-        Node {
-            range: at..at,
-            anchor: None,
-            tag: None,
-            kind: NodeKind::Scalar { value: "".into(), style: Style::Plain },
+        Node::new(at..at, NodeKind::Scalar { value: "".into(), style: Style::Plain })
+    }
+
+    /// Returns a node without anchor and tag.
+    pub fn new(range: Range<usize>, kind: NodeKind) -> Node {
+        Node { range, properties: None, kind }
+    }
+
+    /// Returns the same node with a tag, if there is one.
+    pub(super) fn with_tag(mut self, tag: Option<Box<str>>) -> Node {
+        if tag.is_some() {
+            self.properties.get_or_insert_default().tag = tag;
+        }
+        self
+    }
+
+    /// Returns the name in `&name`, without the `&`.
+    pub fn anchor(&self) -> Option<&str> {
+        self.properties.as_ref()?.anchor.as_deref()
+    }
+
+    /// Returns the tag as resolved: `tag:yaml.org,2002:str`, `!custom`.
+    pub fn tag(&self) -> Option<&str> {
+        self.properties.as_ref()?.tag.as_deref()
+    }
+
+    /// Gives the node a name, if there is one.
+    pub(super) fn set_anchor(&mut self, name: Option<Box<str>>) {
+        if name.is_some() {
+            self.properties.get_or_insert_default().anchor = name;
         }
     }
 
-    /// Moves every range by `distance` bytes towards the end.
+    /// Moves all ranges by `distance` bytes towards the end.
     pub fn shift(&mut self, distance: usize) {
         self.move_places(&|at| at + distance);
     }
 
-    /// Moves every place to where `moved` says.
+    /// Maps all positions with `moved`.
     pub(super) fn move_places(&mut self, moved: &impl Fn(usize) -> usize) {
         self.range = moved(self.range.start)..moved(self.range.end);
         match &mut self.kind {

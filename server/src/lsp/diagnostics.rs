@@ -2,17 +2,15 @@
 //! found in an item are kept as JSON with the item, and only the numbers of their lines are rewritten.
 
 use std::{
-    fmt::Write as _,
     hash::{Hash, Hasher},
-    ops::Range,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use rustc_hash::FxHasher;
+use ropey::Rope;
+use rustc_hash::{FxHashMap, FxHasher};
 use speclens_schema::{
     analysis::{Located, Part, Problems},
-    document::{LineColumn, Lines},
-    problem::Problem,
+    document::Document,
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -20,17 +18,17 @@ use super::{
     convert::{self, Converter, Ranges},
     limit, reference,
     session::Snapshot,
+    shares::{Pieces, push_moved},
+    transport::Piece,
 };
 
 /// Diagnostics as a list in JSON.
-pub(super) struct List {
-    json: String,
-}
+pub(super) struct List(Pieces);
 
 impl List {
     /// Returns an empty list.
     pub(super) fn new() -> List {
-        List { json: String::from("[") }
+        List(Pieces::new("["))
     }
 
     /// Returns what is wrong with the text of a document: all of it, or what matters most.
@@ -41,6 +39,7 @@ impl List {
         let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
         let mut list = List::new();
         let mut last: Option<(&Part, Placed)> = None;
+        let mut lines = Lines::of(&snapshot.document);
         for located in &shown {
             let Some((part, index)) = located.part() else {
                 list.push(&converter.diagnostic(located.as_found()));
@@ -48,12 +47,10 @@ impl List {
             };
             let placed = match &last {
                 Some((known, placed)) if std::ptr::eq(*known, part) => placed,
-                Some(_) | None => &last.insert((part, Placed::of(part, &converter))).1,
+                Some(_) | None => &last.insert((part, Placed::of(part, &converter, &mut lines))).1,
             };
-            match &placed.words.0[index] {
-                Some(worded) => list.push_worded(worded, placed.line),
-                None => list.push(&converter.diagnostic(&located.problem())),
-            }
+            let worded = placed.words.0[index].get_or_init(|| Worded::of(located, &converter, &mut lines));
+            list.push_worded(worded, located, placed.line, &mut lines);
         }
         list.extend(convert::left_out(all.len() - shown.len(), convert::SOURCE, "speclens check").as_ref());
         list
@@ -65,93 +62,114 @@ impl List {
     }
 
     fn push(&mut self, diagnostic: &lsp::Diagnostic) {
-        self.separate();
+        self.0.separate();
         // Nothing in a diagnostic can be refused.
-        self.json.push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
+        self.0.last().push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
     }
 
-    fn push_worded(&mut self, Worded { start, end, rest }: &Worded, line: usize) {
-        self.separate();
-        self.json.push_str("{\"range\":{\"start\":");
-        self.push_place(*start, line);
-        self.json.push_str(",\"end\":");
-        self.push_place(*end, line);
-        self.json.push('}');
-        self.json.push_str(rest);
-    }
-
-    fn push_place(&mut self, LineColumn { line, column }: LineColumn, first: usize) {
-        // A string takes everything.
-        let _ = write!(self.json, "{{\"line\":{},\"character\":{column}}}", first + line);
-    }
-
-    fn separate(&mut self) {
-        if self.json.len() > 1 {
-            self.json.push(',');
+    /// Adds a diagnostic that was written before, with the lines that its places are in now.
+    fn push_worded(&mut self, worded: &Worded, located: &Located<'_>, line: u32, lines: &mut Lines<'_>) {
+        self.0.separate();
+        let json = self.0.last();
+        push_moved(&worded.json, worded.line, line, json);
+        if worded.related.is_empty() {
+            return;
         }
+        // The end of the object comes after its last member.
+        json.pop();
+        json.push_str(",\"relatedInformation\":[");
+        for ((words, was), start) in worded.related.iter().zip(located.starts_of_related()) {
+            match was {
+                Some(was) => push_moved(words, *was, lines.line_of(start), json),
+                None => json.push_str(words),
+            }
+            json.push(',');
+        }
+        json.pop();
+        json.push_str("]}");
     }
 
     /// Returns the list.
-    pub(super) fn into_json(mut self) -> String {
-        self.json.push(']');
-        self.json
+    pub(super) fn into_json(self) -> Vec<Piece> {
+        self.0.finish("]")
     }
 
     /// Returns the answer to a client that asks for the diagnostics, and that has those of a result.
-    pub(super) fn into_report(self, known: Option<&str>) -> String {
+    pub(super) fn into_report(self, known: Option<&str>) -> Vec<Piece> {
         let items = self.into_json();
         let mut hasher = FxHasher::default();
-        items.hash(&mut hasher);
+        items.iter().for_each(|piece| piece.as_ref().hash(&mut hasher));
         let result = format!("{:016x}", hasher.finish());
-        match known {
-            Some(known) if known == result => format!("{{\"kind\":\"unchanged\",\"resultId\":\"{result}\"}}"),
-            Some(_) | None => format!("{{\"kind\":\"full\",\"resultId\":\"{result}\",\"items\":{items}}}"),
+        if known == Some(result.as_str()) {
+            return vec![format!("{{\"kind\":\"unchanged\",\"resultId\":\"{result}\"}}").into()];
         }
+        let head = format!("{{\"kind\":\"full\",\"resultId\":\"{result}\",\"items\":");
+        std::iter::once(head.into()).chain(items).chain(["}".to_owned().into()]).collect()
+    }
+}
+
+/// The lines of a text. Many places are asked for again and again.
+struct Lines<'d> {
+    text: &'d Rope,
+    known: FxHashMap<usize, u32>,
+}
+
+impl<'d> Lines<'d> {
+    fn of(document: &'d Document) -> Lines<'d> {
+        Lines { text: document.text(), known: FxHashMap::default() }
+    }
+
+    /// Returns the line that a byte is in.
+    fn line_of(&mut self, at: usize) -> u32 {
+        let text = self.text;
+        *self.known.entry(at).or_insert_with(|| u32::try_from(text.byte_to_line(at)).unwrap_or(u32::MAX))
     }
 }
 
 /// The words of a part, and the line that it begins in.
 struct Placed {
-    line: usize,
+    line: u32,
     words: Arc<Words>,
 }
 
-/// The diagnostics of a part. `None` for one that names places outside of the part.
-struct Words(Vec<Option<Worded>>);
+/// The diagnostics of a part, once they are written.
+struct Words(Vec<OnceLock<Worded>>);
 
-/// A diagnostic, with its lines counted from the first one of its part.
+/// A diagnostic as JSON.
 struct Worded {
-    start: LineColumn,
-    end: LineColumn,
-    /// What follows the range in JSON.
-    rest: String,
+    /// All but the places that belong to it.
+    json: Box<str>,
+    /// The line in which the part began when it was written.
+    line: u32,
+    /// The places that belong to it, each with the line from which its lines counted then. `None` for a place in another
+    /// file.
+    related: Box<[(Box<str>, Option<u32>)]>,
 }
 
 impl Placed {
-    fn of(part: &Part, converter: &Converter<'_>) -> Placed {
+    fn of(part: &Part, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Placed {
         let mut hasher = FxHasher::default();
         // Links to the reference can be given once it is written.
         (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
-        let line = converter.ranges.document().text().byte_to_line(part.start());
-        let word = |problem: &Problem| Worded::of(problem, part.start(), line, converter);
-        let words = part.memo(hasher.finish(), || Words(part.problems().iter().map(word).collect()));
-        Placed { line, words }
+        let find_out = || Words(part.problems().iter().map(|_| OnceLock::new()).collect());
+        Placed { line: lines.line_of(part.start()), words: part.memo(hasher.finish(), find_out) }
     }
 }
 
 impl Worded {
-    fn of(problem: &Problem, distance: usize, first: usize, converter: &Converter<'_>) -> Option<Worded> {
-        if !problem.related.is_empty() {
-            return None;
+    fn of(located: &Located<'_>, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Worded {
+        let mut diagnostic = converter.diagnostic(&located.problem());
+        let related = diagnostic.related_information.take().unwrap_or_default();
+        let starts = located.starts_of_related().into_iter().zip(&located.as_found().related);
+        let was: Vec<Option<u32>> =
+            starts.map(|(start, related)| related.file.is_none().then(|| lines.line_of(start))).collect();
+        // Nothing in a diagnostic can be refused.
+        let words = |related: &lsp::DiagnosticRelatedInformation| serde_json::to_string(related).unwrap_or_default();
+        let start = located.part().map_or(0, |(part, _)| part.start());
+        Worded {
+            json: serde_json::to_string(&diagnostic).unwrap_or_default().into(),
+            line: lines.line_of(start),
+            related: related.iter().map(|related| words(related).into()).zip(was).collect(),
         }
-        let here = lsp::Diagnostic { range: lsp::Range::default(), ..converter.diagnostic(problem) };
-        let range = serde_json::to_string(&here.range).ok()?;
-        let json = serde_json::to_string(&here).ok()?;
-        let rest = json.strip_prefix("{\"range\":")?.strip_prefix(range.as_str())?.to_owned();
-        let Range { start, end } = &problem.range;
-        let lines = Lines::new(converter.ranges.document().text(), converter.ranges.encoding());
-        let places = lines.places(start + distance..end + distance);
-        let place = |place: LineColumn| LineColumn { line: place.line - first, ..place };
-        Some(Worded { start: place(places.start), end: place(places.end), rest })
     }
 }

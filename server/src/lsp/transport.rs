@@ -128,7 +128,40 @@ pub(super) struct Outbox {
 }
 
 /// The bytes of a message, in pieces: the allocator keeps the memory of large ones.
-type Pieces = Vec<Vec<u8>>;
+type Pieces = Vec<Piece>;
+
+/// Bytes of a message.
+#[derive(Debug)]
+pub(super) struct Piece(Bytes);
+
+#[derive(Debug)]
+enum Bytes {
+    Own(Vec<u8>),
+    /// A text from a byte on, which is kept elsewhere as well.
+    Kept(Arc<str>, usize),
+}
+
+impl Piece {
+    /// Returns a text from a byte on, which is not copied.
+    pub(super) fn kept(text: Arc<str>, start: usize) -> Piece {
+        Piece(Bytes::Kept(text, start))
+    }
+}
+
+impl From<String> for Piece {
+    fn from(text: String) -> Piece {
+        Piece(Bytes::Own(text.into_bytes()))
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Own(bytes) => bytes,
+            Bytes::Kept(text, start) => &text.as_bytes()[*start..],
+        }
+    }
+}
 
 impl Outbox {
     /// Returns a queue in front of `output`, and the task that drains it. The task ends when the queue is dropped and
@@ -144,24 +177,23 @@ impl Outbox {
 
 impl Outbox {
     /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
-    pub(super) fn notify(&self, method: &str, parts: Vec<String>) {
+    pub(super) fn notify(&self, method: &str, parts: Vec<Piece>) {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
-        self.send_parts(std::iter::once(head).chain(parts).chain(["}".to_owned()]));
+        self.send_parts(head, parts, "}");
     }
 
     /// Sends a message beside those of the framework.
     fn send(&self, message: serde_json::Value) {
-        self.send_parts([message.to_string()]);
+        self.send_parts(message.to_string(), Vec::new(), "");
     }
 
-    /// The parts of one message, which are not copied.
-    fn send_parts(&self, parts: impl IntoIterator<Item = String>) {
-        let parts = parts.into_iter().map(String::into_bytes);
-        let mut pieces: Pieces = std::iter::once(Vec::new()).chain(parts).collect();
-        let length: usize = pieces.iter().map(Vec::len).sum();
-        pieces[0] = format!("Content-Length: {length}\r\n\r\n").into_bytes();
+    /// Sends one message.
+    fn send_parts(&self, head: String, parts: Vec<Piece>, end: &str) {
+        let length = head.len() + parts.iter().map(|part| part.as_ref().len()).sum::<usize>() + end.len();
+        let head = format!("Content-Length: {length}\r\n\r\n{head}");
+        let pieces = std::iter::once(head.into()).chain(parts).chain([end.to_owned().into()]);
         // A client that is gone needs no message.
-        let _ = self.queue.send(pieces);
+        let _ = self.queue.send(pieces.collect());
     }
 }
 
@@ -174,15 +206,16 @@ async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mu
             pieces.extend(more);
         }
         let written = async {
-            for piece in pieces {
+            for piece in &pieces {
+                let piece = piece.as_ref();
                 if bytes.len() + piece.len() > LONG {
                     output.write_all(&bytes).await?;
                     bytes.clear();
                 }
                 if piece.len() > LONG {
-                    output.write_all(&piece).await?;
+                    output.write_all(piece).await?;
                 } else {
-                    bytes.extend(piece);
+                    bytes.extend_from_slice(piece);
                 }
             }
             output.write_all(&bytes).await?;
@@ -197,7 +230,7 @@ async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mu
 
 impl AsyncWrite for Outbox {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.queue.send(vec![bytes.to_vec()]) {
+        match self.queue.send(vec![Piece(Bytes::Own(bytes.to_vec()))]) {
             Ok(()) => Poll::Ready(Ok(bytes.len())),
             Err(_) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
         }
@@ -214,12 +247,12 @@ impl AsyncWrite for Outbox {
 
 tokio::task_local! {
     /// The result of the request that is being handled, as JSON, when it goes past the framework.
-    static RESULT: RefCell<Option<Vec<String>>>;
+    static RESULT: RefCell<Option<Vec<Piece>>>;
 }
 
 /// Answers the request that is being handled with this result, a JSON text in pieces. What its handler returns is
 /// omitted, unless it is an error. Gives the text back when no request is being handled.
-pub(super) fn answer(result: Vec<String>) -> Result<(), Vec<String>> {
+pub(super) fn answer(result: Vec<Piece>) -> Result<(), Vec<Piece>> {
     let mut result = Some(result);
     let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
     result.map_or(Ok(()), Err)
@@ -291,7 +324,7 @@ where
             Ok(match (response, ready) {
                 (Some(response), Some(result)) if response.is_ok() => {
                     let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", json!(response.id()));
-                    outbox.send_parts([head].into_iter().chain(result).chain(["}".to_owned()]));
+                    outbox.send_parts(head, result, "}");
                     None
                 }
                 (response, _) => response,
@@ -365,7 +398,7 @@ mod tests {
     use tower::Service;
     use tower_lsp_server::jsonrpc::{Request, Response};
 
-    use super::{Guarded, Outbox, sift};
+    use super::{Guarded, Outbox, Piece, sift};
 
     /// A service whose handlers panic: at once, or when they are polled.
     struct Panics;
@@ -420,7 +453,7 @@ mod tests {
                 let id = request.id().unwrap().clone();
                 tokio::task::yield_now().await;
                 if request.method() != "short" {
-                    super::answer(["[1,", "2]"].map(str::to_owned).to_vec()).unwrap();
+                    super::answer(pieces(["[1,", "2]"])).unwrap();
                 }
                 let error = tower_lsp_server::jsonrpc::Error::request_cancelled();
                 Ok(Some(match request.method() {
@@ -429,6 +462,10 @@ mod tests {
                 }))
             })
         }
+    }
+
+    fn pieces([own, kept]: [&str; 2]) -> Vec<Piece> {
+        vec![own.to_owned().into(), Piece::kept(format!(",{kept}").into(), 1)]
     }
 
     #[tokio::test]
@@ -450,7 +487,7 @@ mod tests {
         let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
         assert_eq!(past, format!("{}{}", body(1), body(4)));
         drained.await.unwrap();
-        assert_eq!(super::answer(vec!["1".to_owned()]), Err(vec!["1".to_owned()]));
+        assert!(super::answer(pieces(["", "1"])).is_err_and(|given_back| given_back[1].as_ref() == b"1"));
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
--- Files of the other formats, and task files and contracts that no name gives away.
+-- Files of the other formats, and task files and contracts with arbitrary names.
 
 local scenario = {}
 
@@ -9,8 +9,8 @@ end
 function scenario.tests(T)
   local test, wait, is = T.test, T.wait, T.is
 
-  --- Breaks one place of a file: the one problem is on `marked`.
-  local function broken(path, old, new, marked)
+  --- Damages one place of a file: the one problem is on `marked`.
+  local function damaged(path, old, new, marked)
     T.open(path)
     T.replace(old, new)
     wait('the diagnostic', function()
@@ -19,7 +19,7 @@ function scenario.tests(T)
     is(marked, T.underlined(T.problems()[1]))
   end
 
-  --- What completion offers behind `text`.
+  --- The completion items after `text`.
   local function offered(text)
     local line = T.line(text)
     local params = vim.lsp.util.make_position_params(0, T.client().offset_encoding)
@@ -34,7 +34,7 @@ function scenario.tests(T)
     return labels
   end
 
-  --- The preferred fix at the one problem, applied.
+  --- Applies the preferred fix of the one problem.
   local function fix()
     local it = T.problems()[1]
     vim.api.nvim_win_set_cursor(0, { it.lnum + 1, it.col })
@@ -49,14 +49,14 @@ function scenario.tests(T)
     end)
   end
 
-  test('a suite of cli-bench: an unknown key is named and cured', function()
-    broken('cli-bench/cli-bench.yaml', 'tasks:', 'task:', 'task')
+  test('a suite of cli-bench: an unknown key is reported and fixed', function()
+    damaged('cli-bench/cli-bench.yaml', 'tasks:', 'task:', 'task')
     fix()
     T.line('tasks:')
   end)
 
   test('a task file of cli-bench: assertions are checked and completed', function()
-    broken('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"', 'output_contain')
+    damaged('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"', 'output_contain')
     fix()
     T.replace('output_contains: "Usage"', 'output_')
     local labels = offered('- output_')
@@ -70,7 +70,7 @@ function scenario.tests(T)
     vim.fn.writefile({ 'version: "1.0"' }, 'loose/agents/website/tests/scenarios.yaml')
     T.open('loose/agents/website/tests/scenarios.yaml')
     is('loose', vim.fs.basename(T.client().config.root_dir))
-    -- A script goes with its suite, wherever that is.
+    -- A script belongs to its suite, wherever that is.
     vim.fn.mkdir('loose/skills/bench', 'p')
     vim.fn.writefile({ 'cli: git', 'tasks: []' }, 'loose/skills/bench/cli-bench.yaml')
     vim.fn.writefile({ 'default: [{ say: a }]' }, 'loose/skills/bench/careful.script.yaml')
@@ -79,7 +79,7 @@ function scenario.tests(T)
   end)
 
   test('a contract of ClawSpec: types are checked and completed', function()
-    broken('clawspec/skills/newsletter/tests/scenarios.yaml', 'type: file_absent', 'type: file_absnt', 'file_absnt')
+    damaged('clawspec/skills/newsletter/tests/scenarios.yaml', 'type: file_absent', 'type: file_absnt', 'file_absnt')
     fix()
     T.replace('type: file_absent', 'type: file_abs')
     local labels = offered('type: file_abs')

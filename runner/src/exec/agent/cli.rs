@@ -1,4 +1,4 @@
-//! The program of the suite: whether it is there, and which version it has. Both are found out before a model is asked.
+//! The program of the suite: whether it exists, and its version. Both are determined before a model is asked.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use tokio::sync::OnceCell;
 
 use super::shell::{Deadline, Shell};
 
-/// How long the look for a program, or for its version, may take.
+/// Maximum duration of the search for a program, and of asking for its version.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Maximum number of bytes kept of what it prints.
-const LIMIT: usize = 64 * 1024;
+/// Maximum number of bytes of its output that are kept.
+const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
 /// Maximum number of characters of a version.
 const MAX_VERSION: usize = 200;
 
-/// The version of the program of a suite, asked for once in a run.
+/// The version of a suite's program, determined once per run.
 #[derive(Debug, Default)]
 pub struct Version(OnceCell<Option<String>>);
 
 /// Makes sure that the shell of a task finds the program.
 pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result<(), RunError> {
     let Some(name) = name_of(cli) else { return Ok(()) };
-    let finished = shell.run(&format!("command -v {name}"), deadline.left(TIMEOUT), LIMIT).await;
+    let finished = shell.run(&format!("command -v {name}"), deadline.left(TIMEOUT), MAX_OUTPUT_BYTES).await;
     if deadline.is_over() {
         return Err(deadline.error());
     }
@@ -37,7 +37,7 @@ pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result
     }
 }
 
-/// Returns the word of `cli` that names a program, where that is plain.
+/// Returns the word of `cli` that names a program, if there clearly is one.
 fn name_of(cli: &str) -> Option<&str> {
     let is_plain = |word: &str| word.chars().all(|letter| letter.is_alphanumeric() || "_./+@%:,~$-{}".contains(letter));
     let is_assignment = |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_plain(name) && !name.is_empty());
@@ -46,7 +46,7 @@ fn name_of(cli: &str) -> Option<&str> {
 }
 
 impl Version {
-    /// Returns the version: the first line that the command prints. Where it fails, `tell` is called once.
+    /// Returns the version: the first line of the command's output. If the command fails, `tell` is called once.
     pub(super) async fn of(
         &self,
         command: &str,
@@ -55,7 +55,7 @@ impl Version {
         tell: &(dyn Fn(String) + Sync),
     ) -> Option<String> {
         let ask = async || {
-            let finished = shell.run(command, deadline.left(TIMEOUT), LIMIT).await;
+            let finished = shell.run(command, deadline.left(TIMEOUT), MAX_OUTPUT_BYTES).await;
             let is_good = finished.error.is_none() && finished.ran.exit.is_some_and(|exit| exit.code == Some(0));
             let text = finished.ran.stdout.as_ref().map(|stdout| stdout.text.trim()).unwrap_or_default();
             let line =
@@ -65,7 +65,7 @@ impl Version {
                     (Some(error), _) => error.message.clone(),
                     (None, Some(_)) if is_good => "it printed nothing".to_owned(),
                     (None, Some(exit)) => format!("it {}", exit.sentence()),
-                    (None, None) => "it did not begin".to_owned(),
+                    (None, None) => "it could not be started".to_owned(),
                 };
                 tell(format!("cannot read the version of the program with `{command}`: {how}"));
             }

@@ -8,17 +8,17 @@ use tokio_util::sync::CancellationToken;
 use super::shell::{Deadline, Shell};
 use crate::exec::process::{Finished, end_of};
 
-/// How long one command of `setup` may take.
-const SETUP: Duration = Duration::from_secs(600);
+/// Maximum duration of one command of `setup`.
+const SETUP_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How long one command of `teardown` may take.
-const TEARDOWN: Duration = Duration::from_secs(60);
+/// Maximum duration of one command of `teardown`.
+const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long one command of `teardown` may take when the run was cancelled.
-const HURRIED: Duration = Duration::from_secs(3);
+/// Maximum duration of one command of `teardown` after a cancelled run.
+const CANCELLED_TEARDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Maximum number of bytes kept of each stream of such a command: only its end is told.
-const LIMIT: usize = 1024 * 1024;
+/// Maximum number of bytes kept of each stream of such a command: only its end is reported.
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
 /// Runs the commands of `setup` one after the other. The first one that fails is the error.
 pub(super) async fn setup<'c>(
@@ -27,7 +27,7 @@ pub(super) async fn setup<'c>(
     deadline: Deadline,
 ) -> Result<(), RunError> {
     for command in commands {
-        let finished = shell.run(command, deadline.left(SETUP), LIMIT).await;
+        let finished = shell.run(command, deadline.left(SETUP_TIMEOUT), MAX_OUTPUT_BYTES).await;
         if deadline.is_over() {
             return Err(deadline.error());
         }
@@ -42,14 +42,14 @@ pub(super) async fn setup<'c>(
     Ok(())
 }
 
-/// Runs all commands of `teardown`, also after a run that was cancelled. Returns what failed.
+/// Runs all commands of `teardown`, also after a cancelled run. Returns error messages.
 pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> {
     let mut notes = Vec::new();
-    // What ended the run must not end these.
+    // The cancellation of the run must not end these commands.
     let never = CancellationToken::new();
-    let timeout = if shell.cancel.is_cancelled() { HURRIED } else { TEARDOWN };
+    let timeout = if shell.cancel.is_cancelled() { CANCELLED_TEARDOWN_TIMEOUT } else { TEARDOWN_TIMEOUT };
     for command in commands {
-        let finished = shell.run_until(command, timeout, LIMIT, &never).await;
+        let finished = shell.run_until(command, timeout, MAX_OUTPUT_BYTES, &never).await;
         if let Some(what) = failure(&finished) {
             notes.push(format!("the `teardown` command `{command}` {what}{}", end_of(&finished.ran)));
         }
@@ -57,7 +57,7 @@ pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> 
     notes
 }
 
-/// Returns how a command failed, if it did.
+/// Returns the reason why a command failed, if it did.
 fn failure(finished: &Finished) -> Option<String> {
     match (&finished.error, finished.ran.exit) {
         (Some(error), _) => Some(format!("failed: {}", error.message)),

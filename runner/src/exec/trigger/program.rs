@@ -1,4 +1,4 @@
-//! Agents are started by the program `openclaw`, which answers when they are done.
+//! Agents are started by the program `openclaw`, which exits when they are done.
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use speclens_schema::{
     evidence::{Capture, Ended, Evidence, Exit, Ran, RunError, RunErrorKind},
 };
 
-use super::{Act, Came};
+use super::{Act, Triggered};
 use crate::{
     exec::process::{self, Environment, Finished, end_of},
     player::{Player, Printed},
     watch::Watch,
 };
 
-/// How a shell ends that does not find a program.
+/// Exit status of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// Maximum duration of the list of agents: without it, the contract says who is meant.
-const LISTING: Duration = Duration::from_secs(20);
+/// Maximum duration of listing the agents: without the list, the contract decides.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Lets an agent work, and waits for its answer.
-pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
+/// Starts an agent, and waits for its answer.
+pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Triggered {
     let message = match act.filled.message() {
         Ok(message) => message,
-        Err(message) => return broken(Evidence::default(), RunErrorKind::MissingVariable, message),
+        Err(message) => return with_error(Evidence::default(), RunErrorKind::MissingVariable, message),
     };
     let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
-    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING)).await;
+    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING_TIMEOUT)).await;
     if is_missing(&listed.ran) {
         let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
-        return broken(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
+        return with_error(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
     }
     let agent = listed_agent(act, &listed.ran).unwrap_or_else(|| agent_id(&act.action.trigger).to_owned());
     watch.identity.agent = Some(agent.clone());
@@ -40,7 +40,7 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
     let ran = evidence.command.iter();
     let failure = error.map(|error| of_process(error, act.limit())).or_else(|| ran.clone().find_map(failure));
     if let Some(RunError { kind, message }) = failure {
-        return Came { notes, ..broken(evidence, kind, message) };
+        return Triggered { notes, ..with_error(evidence, kind, message) };
     }
     let output = ran.clone().find_map(|ran| ran.stdout.as_ref()).map(|stdout| stdout.text.as_str());
     match run_of(output.unwrap_or_default()) {
@@ -48,18 +48,18 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
             if run_id.is_some() {
                 watch.identity.run_id.clone_from(&run_id);
             }
-            Came { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id, notes }
+            Triggered { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id, notes }
         }
         Err(why) => {
             let message = format!("cannot read the answer of `openclaw agent`: {why}");
-            Came { notes, ..broken(evidence, RunErrorKind::Gateway, message) }
+            Triggered { notes, ..with_error(evidence, RunErrorKind::Gateway, message) }
         }
     }
 }
 
-fn broken(evidence: Evidence, kind: RunErrorKind, message: String) -> Came {
+fn with_error(evidence: Evidence, kind: RunErrorKind, message: String) -> Triggered {
     let evidence = Evidence { error: Some(RunError { kind, message }), ..evidence };
-    Came { evidence, run_id: None, notes: Vec::new() }
+    Triggered { evidence, run_id: None, notes: Vec::new() }
 }
 
 async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeout: Duration) -> Finished {
@@ -79,14 +79,14 @@ async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeou
     process::run(command, act.world.background, act.world.cancel).await
 }
 
-/// Lets the script of a gateway play the program.
+/// Has the script of a gateway play the program.
 async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
     let begun = act.patience.elapsed();
-    let broken = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
+    let run_error = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
     let mut ran = Ran { command: Capture::whole(script), ..Ran::default() };
     let error = tokio::select! {
         biased;
-        () = act.world.cancel.cancelled() => broken(RunErrorKind::Cancelled, "cancelled"),
+        () = act.world.cancel.cancelled() => run_error(RunErrorKind::Cancelled, "cancelled"),
         printed = act.patience.within(begun + timeout, player.program(arguments)) => match printed {
             Some(Printed { exit_code, stdout, stderr }) => {
                 ran.exit = Some(Exit { code: Some(exit_code), signal: None });
@@ -96,7 +96,7 @@ async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: Strin
             }
             None => {
                 ran.timed_out = true;
-                broken(RunErrorKind::TimedOut, "the program did not end")
+                run_error(RunErrorKind::TimedOut, "the program did not end")
             }
         },
     };
@@ -108,7 +108,7 @@ fn is_missing(ran: &Ran) -> bool {
     ran.exit.is_some_and(|exit| exit.code == Some(NOT_FOUND))
 }
 
-/// Returns the agent that works in the directory of the target.
+/// Returns the agent whose workspace is the directory of the target.
 fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
     let directory = act.world.directory.join(&act.action.target);
@@ -149,7 +149,7 @@ fn failure(ran: &Ran) -> Option<RunError> {
     Some(RunError { kind: RunErrorKind::Gateway, message })
 }
 
-/// Returns a text as one word of a shell, in quotes where it needs them.
+/// Returns a text as one word of a shell, quoted if necessary.
 fn word_of_shell(text: &str) -> String {
     let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
     if is_plain { text.to_owned() } else { quoted(text) }

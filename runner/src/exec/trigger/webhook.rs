@@ -1,6 +1,6 @@
 //! Skills and pipelines are started by a request to the gateway.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use reqwest::{
     Client, Response, Url,
@@ -13,14 +13,14 @@ use speclens_schema::{
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
 
-use super::{Act, Came, deadline_note, ending, satisfied};
-use crate::{encryption, gateway::Gateway, model::is_loopback, watch::Watch};
+use super::{Act, Triggered, deadline_note, ending, satisfied};
+use crate::{cause::innermost, encryption, gateway::Gateway, model::is_loopback, watch::Watch};
 
 /// Maximum number of characters of the gateway's own words in a message.
 const MAX_WORDS: usize = 200;
 
 /// Sends the request, and waits for the end of the run.
-pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Came {
+pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Triggered {
     let body = act.filled.body(act.action, watch.identity.session_key.as_deref()).to_string();
     let address = act.gateway.url(&act.gateway.webhook);
     let sent = Sent { gateway: act.gateway, address: &address, limit: act.world.output_limit };
@@ -37,7 +37,11 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     let Reply { run_id, is_final, failure } = match answered {
         Ok(reply) => reply,
         Err(error) => {
-            return Came { evidence: Evidence { error: Some(error), ..evidence }, run_id: None, notes: Vec::new() };
+            return Triggered {
+                evidence: Evidence { error: Some(error), ..evidence },
+                run_id: None,
+                notes: Vec::new(),
+            };
         }
     };
     if run_id.is_some() {
@@ -46,7 +50,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     if let Some(failure) = failure {
         let message = format!("the gateway at {} reports that the run failed: {failure}", sent.shown());
         evidence.error = Some(RunError { kind: RunErrorKind::Gateway, message });
-        return Came { evidence, run_id, notes: Vec::new() };
+        return Triggered { evidence, run_id, notes: Vec::new() };
     }
     let ended = match is_final {
         true => Ok(Ended::Answer),
@@ -55,11 +59,11 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     match ended {
         Ok(ended) => {
             evidence.ended = Some(ended);
-            Came { evidence, run_id, notes: deadline_note(ended, act.limit()).into_iter().collect() }
+            Triggered { evidence, run_id, notes: deadline_note(ended, act.limit()).into_iter().collect() }
         }
         Err(crate::observe::Cancelled) => {
             evidence.error = Some(cancelled());
-            Came { evidence, run_id, notes: Vec::new() }
+            Triggered { evidence, run_id, notes: Vec::new() }
         }
     }
 }
@@ -120,7 +124,7 @@ impl Sent<'_> {
         Ok(true)
     }
 
-    /// Returns the address without what authorizes.
+    /// Returns the address without credentials.
     fn shown(self) -> String {
         self.gateway.shown_url(&self.gateway.webhook)
     }
@@ -186,36 +190,28 @@ impl Sent<'_> {
 fn client(url: &Url) -> Result<Client, String> {
     let mut builder = Client::builder()
         .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
-        // Whoever answers with another address could be anybody: the token would go there.
+        // Redirects are not followed: the token would go to another address.
         .redirect(Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
-        // A small body that unpacks to a large one is no answer.
+        // A small body that unpacks to a large one is not a valid answer.
         .no_gzip()
         // A request that is dropped closes its connection.
         .http1_only()
         .pool_max_idle_per_host(0)
         .tls_backend_preconfigured(encryption::of(url.scheme())?);
     if url.scheme() == "http" || is_loopback(url) {
-        // A proxy would read what is not encrypted, and does not lead to this machine.
+        // A proxy could read what is not encrypted, and does not lead to this machine.
         builder = builder.no_proxy();
     }
     builder.build().map_err(|error| innermost(&error))
 }
 
-/// Returns what a body says, in one line.
+/// Returns the text of a body, in one line.
 fn words(body: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-    let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
-    let line = told.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let message =
+        [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
+    let line = message.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     shortened(line.trim(), MAX_WORDS)
-}
-
-/// The innermost reason says it best.
-fn innermost(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

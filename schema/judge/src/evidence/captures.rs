@@ -1,4 +1,4 @@
-//! Every text that was captured, wherever it is in the evidence.
+//! All captured texts, wherever they are in the evidence.
 
 use super::{Answer, Capture, Content, Evidence, Exchange, FilesAnswer, LogAnswer, PathState, Ran, ResponseAnswer};
 
@@ -20,7 +20,7 @@ impl Evidence {
         captures
     }
 
-    /// Keeps at most so many bytes of each capture.
+    /// Keeps at most this many bytes of each capture.
     pub fn cut_captures(&mut self, limit: usize) {
         self.captures_mut().into_iter().for_each(|capture| capture.cut_to(limit));
     }
@@ -77,7 +77,7 @@ mod tests {
         };
         let answers = [
             Answer::Path(PathState::File { content: content("path") }),
-            Answer::Command(ran("ask", "asked", "told")),
+            Answer::Command(ran("ask", "asked", "printed")),
             Answer::Files(FilesAnswer {
                 files: vec![
                     SeenFile { content: content("file"), searches: vec![found("line")], ..SeenFile::default() },
@@ -111,10 +111,10 @@ mod tests {
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
             "act", "out", "err", "sent", "answer", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked",
-            "told", "file", "line", "logged", "body", "reply",
+            "printed", "file", "line", "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
-        // Whatever is written of it is found.
+        // All written text is found.
         let written = serde_json::to_string(&evidence).unwrap();
         assert_eq!(written.matches("\"text\":\"").count(), texts.len());
         evidence.cut_captures(2);

@@ -1,6 +1,6 @@
 //! Values: of closed sets, examples, names of what is defined elsewhere.
 
-use std::{collections::HashSet, ops::Range};
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use serde_json::Value;
 use speclens_schema::{
@@ -12,7 +12,14 @@ use speclens_schema::{
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert::written, known};
-use crate::ide::{agents, card, crossing, names, snippet, walk};
+use crate::ide::{
+    agents, card, crossing, names,
+    parts::{Group, Kept, groups},
+    snippet, walk,
+};
+
+/// The values of a list that cases have, each once.
+struct ValuesBeside(Vec<Box<str>>);
 
 /// What names of tools are called in the schema.
 const TOOLS: &str = "tools";
@@ -29,7 +36,7 @@ impl List<'_> {
             Some(Word::Template(_)) => self.scalar_values(&shape, quote, gap, false),
             Some(Word::File(kind)) => {
                 if kind == "log"
-                    && let Some(log) = known::log_path(self.file, self.values.files)
+                    && let Some(log) = self.log_path().map(str::to_owned)
                 {
                     self.found(0, &log, quote, gap, "the gateway log");
                 }
@@ -387,17 +394,34 @@ impl List<'_> {
             Some(section) => self.document.root().and_then(|root| root.get(&section.text())),
             None => self.document.root(),
         };
-        let mut seen = self.named_beside();
+        let field = field.text();
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
-        let lists = cases.into_iter().flat_map(NodeRef::items).filter_map(|case| case.get(&field.text()));
-        let mut found: Vec<&str> = Vec::new();
-        for value in lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text) {
-            if !value.is_empty() && seen.insert(value.to_owned()) {
-                found.push(value);
+        let values_of = |group: &Group<'_>| {
+            let lists = group.items().filter_map(|case| case.get(&field));
+            let values = lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text);
+            let mut values: Vec<Box<str>> = values.filter(|value| !value.is_empty()).map(Box::from).collect();
+            let mut seen = HashSet::new();
+            values.retain(|value| seen.insert(value.clone()));
+            ValuesBeside(values)
+        };
+        let mut kept = Kept::with(self.document, &field);
+        let mut seen = self.named_beside();
+        let mut found: Vec<String> = Vec::new();
+        for group in cases.into_iter().flat_map(groups) {
+            // What is being typed is no value yet.
+            let values = match group.extent().is_none_or(touches) {
+                true => Arc::new(values_of(&group)),
+                false => kept.of(&group, (), || values_of(&group)),
+            };
+            for value in &values.0 {
+                if !seen.contains(&**value) {
+                    seen.insert(value.to_string());
+                    found.push(value.to_string());
+                }
             }
         }
         for value in found {
-            let Some(text) = written(&Value::from(value), quote) else { continue };
+            let Some(text) = written(&Value::from(value.as_str()), quote) else { continue };
             let item = self.add(0, value, CompletionKind::Value, format!("{lead}{text}"));
             item.detail = "used in this file".to_owned();
         }

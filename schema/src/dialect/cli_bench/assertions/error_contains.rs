@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    observed::{After, Found, Last, Row, brief, contains, near_text, no_command, shown},
+    observed::{After, Found, Last, brief, contains, near_text, no_command, row, shown},
     output_contains::earlier,
 };
 use crate::{
@@ -34,11 +34,9 @@ impl ErrorContains {
     pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
         Arc::new(self)
     }
-}
 
-impl Check for ErrorContains {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new("error_contains", format!("standard error contains \"{}\"", shown(&self.0)));
+    fn judge(&self, evidence: &Evidence) -> Verdict {
+        let row = row("error_contains", format!("standard error contains \"{}\"", shown(&self.0)));
         let command = match Last::of(evidence) {
             Last::Command(command) => command,
             Last::NoCommand => return row.fail(no_command(shown(&self.0))),
@@ -66,6 +64,12 @@ impl Check for ErrorContains {
                 })
             }
         }
+    }
+}
+
+impl Check for ErrorContains {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn open(&self) -> Open {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::observed::{After, Found, Last, Row, brief, contains, near_text, no_command, shown};
+use super::observed::{After, Found, Last, brief, contains, near_text, no_command, row, shown};
 use crate::{
     evidence::{Evidence, Ran},
     verdict::{Check, Mismatch, Open, Verdict},
@@ -31,11 +31,9 @@ impl OutputContains {
     pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
         Arc::new(self)
     }
-}
 
-impl Check for OutputContains {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new("output_contains", format!("output contains \"{}\"", shown(&self.0)));
+    fn judge(&self, evidence: &Evidence) -> Verdict {
+        let row = row("output_contains", format!("output contains \"{}\"", shown(&self.0)));
         let command = match Last::of(evidence) {
             Last::Command(command) => command,
             Last::NoCommand => return row.fail(no_command(shown(&self.0))),
@@ -64,6 +62,12 @@ impl Check for OutputContains {
                 })
             }
         }
+    }
+}
+
+impl Check for OutputContains {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn open(&self) -> Open {
