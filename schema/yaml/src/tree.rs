@@ -8,14 +8,14 @@ pub struct Node {
     /// Range from the first character of the content to the last one, without anchor and tag.
     pub range: Range<usize>,
     /// Its anchor and its tag. Hardly any node has one, and there are hundreds of thousands of nodes.
-    properties: Option<Box<Properties>>,
+    pub(super) properties: Option<Box<Properties>>,
     /// The kind of node.
     pub kind: NodeKind,
 }
 
 /// What may be written before a node.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Properties {
+pub(super) struct Properties {
     anchor: Option<Box<str>>,
     tag: Option<Box<str>>,
 }
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// Moves all ranges by `distance` bytes towards the end.
+    /// Moves all ranges by `distance` bytes toward the end.
     pub fn shift(&mut self, distance: usize) {
         self.move_places(&|at| at + distance);
     }

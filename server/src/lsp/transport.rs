@@ -5,8 +5,7 @@
 use std::{
     cell::RefCell,
     convert::Infallible,
-    future::Future,
-    io,
+    future::{Future, poll_fn},
     panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
@@ -16,109 +15,78 @@ use std::{
     task::{Context, Poll},
 };
 
+use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
+use serde::Serialize;
 use serde_json::json;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 use tower::Service;
-use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+use tower_lsp_server::{
+    ClientSocket,
+    jsonrpc::{Error, ErrorCode, Id, Request, Response},
+};
 
-/// Passes on messages from the client, and omits what is none: the framework stops reading at the first message that it
-/// cannot decode. Ends when the input ends.
-pub(super) async fn sift<R, W>(input: R, mut output: W, outbox: Outbox)
+use super::inbox::{Inbox, Message};
+
+/// Has a service handle the messages of a client until the client says `exit` or the input ends. Requests are begun in the
+/// order in which they come, and worked on side by side.
+pub(super) async fn serve<R, S>(input: R, mut service: S, socket: ClientSocket, outbox: Outbox)
 where
     R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
+    S: Service<Request, Response = Option<Response>, Error = Infallible>,
 {
-    let mut input = BufReader::with_capacity(64 * 1024, input);
-    let mut header = Vec::new();
-    loop {
-        let mut length = None;
-        loop {
-            header.clear();
-            match (&mut input).take(HEADER_LIMIT).read_until(b'\n', &mut header).await {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            let line = String::from_utf8_lossy(&header);
-            let line = line.trim();
-            if line.is_empty() {
-                // Blank lines between messages are harmless.
-                if length.is_some() {
-                    break;
+    let (mut asked, mut answers) = socket.split();
+    let (begin, mut begun) = unbounded_channel();
+    let reading = async {
+        let begin = begin;
+        let mut inbox = Inbox::new(input, outbox.clone());
+        while let Some(message) = inbox.next().await {
+            match message {
+                Message::Request(request) => {
+                    // Until `initialize` is answered, nothing else is begun.
+                    let Ok(()) = poll_fn(|context| service.poll_ready(context)).await;
+                    // Some clients do not close the pipe after it.
+                    let is_last = request.method() == "exit";
+                    let _ = begin.send(service.call(request));
+                    if is_last {
+                        return;
+                    }
                 }
-                continue;
+                Message::Response(response) => {
+                    if answers.send(response).await.is_err() {
+                        return;
+                    }
+                }
             }
-            if let Some((name, value)) = line.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse::<usize>().ok();
-            }
         }
-        let length = length.unwrap_or_default();
-        if length > MESSAGE_LIMIT {
-            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
-            return;
-        }
-        let mut body = vec![0; length];
-        if input.read_exact(&mut body).await.is_err() {
-            return;
-        }
-        if let Some((code, reason)) = wrong_with(&body) {
-            tracing::warn!("a message was ignored: {reason}");
-            outbox.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } }));
-            continue;
-        }
-        let framed = async {
-            output.write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes()).await?;
-            output.write_all(&body).await
-        };
-        if framed.await.is_err() {
-            return;
-        }
-    }
-}
-
-/// A header line is not longer.
-const HEADER_LIMIT: u64 = 64 * 1024;
-
-/// A message is not larger: no document that is read can be.
-const MESSAGE_LIMIT: usize = 512 * 1024 * 1024;
-
-/// The framework's own idea of a message, so what is decoded here does not fail there.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum Message {
-    #[expect(dead_code, reason = "only whether it can be decoded counts")]
-    Response(Response),
-    Request(Request),
-}
-
-/// Says why the framework could not decode a body, as the code and the text of an error.
-fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
-    let malformed = |reason: String| Some((INVALID_REQUEST, format!("not a message of JSON-RPC 2.0: {reason}")));
-    let Ok(body) = std::str::from_utf8(body) else {
-        return Some((PARSE_ERROR, "not valid JSON: not UTF-8".to_owned()));
     };
-    match serde_json::from_str(body) {
-        // Answered as a request, it would look like the answer to a request of the client with the same id.
-        Ok(Message::Request(request)) if request.method().is_empty() => {
-            malformed("expected a method, a result or an error, and an id that is an integer or a string".to_owned())
+    let answering = async {
+        let mut underway = FuturesUnordered::new();
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                call = begun.recv(), if is_open => match call {
+                    Some(call) => underway.push(call),
+                    None => is_open = false,
+                },
+                Some(Ok(answer)) = underway.next() => answer.iter().for_each(|response| outbox.send(response)),
+                else => return,
+            }
         }
-        Ok(Message::Request(_) | Message::Response(_)) => None,
-        Err(error) if error.is_data() => {
-            malformed("expected `jsonrpc`, and an id that is an integer or a string".to_owned())
+    };
+    let asking = async {
+        while let Some(request) = asked.next().await {
+            outbox.send(&request);
         }
-        Err(error) => Some((PARSE_ERROR, format!("not valid JSON: {error}"))),
+        std::future::pending().await
+    };
+    tokio::select! {
+        _ = async { tokio::join!(reading, answering) } => {}
+        () = asking => {}
     }
 }
-
-/// JSON-RPC's code for a text that cannot be read.
-const PARSE_ERROR: i32 = -32700;
-
-/// JSON-RPC's code for a message without the specified form.
-const INVALID_REQUEST: i32 = -32600;
 
 /// Takes bytes at once and hands them to a task of their own: a client that does not read stops only
 /// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
@@ -182,9 +150,10 @@ impl Outbox {
         self.send_parts(head, parts, "}");
     }
 
-    /// Sends a message beside those of the framework.
-    fn send(&self, message: serde_json::Value) {
-        self.send_parts(message.to_string(), Vec::new(), "");
+    /// Sends a message.
+    pub(super) fn send(&self, message: &impl Serialize) {
+        // Nothing in a message can be refused.
+        self.send_parts(serde_json::to_string(message).unwrap_or_default(), Vec::new(), "");
     }
 
     /// Sends one message.
@@ -225,23 +194,6 @@ async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mu
         if written.await.is_err() {
             return;
         }
-    }
-}
-
-impl AsyncWrite for Outbox {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.queue.send(vec![Piece(Bytes::Own(bytes.to_vec()))]) {
-            Ok(()) => Poll::Ready(Ok(bytes.len())),
-            Err(_) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
     }
 }
 
@@ -394,11 +346,11 @@ impl<F: Future> Future for CatchUnwind<F> {
 mod tests {
     use std::{future::Future, pin::Pin, task::Poll};
 
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::AsyncReadExt;
     use tower::Service;
     use tower_lsp_server::jsonrpc::{Request, Response};
 
-    use super::{Guarded, Outbox, Piece, sift};
+    use super::{Guarded, Outbox, Piece};
 
     /// A service whose handlers panic: at once, or when they are polled.
     struct Panics;
@@ -493,31 +445,15 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_does_not_read_blocks_nothing() {
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let (mut outbox, draining) = Outbox::new(ours);
+        let (outbox, draining) = Outbox::new(ours);
         let drained = tokio::spawn(draining);
         for _ in 0..4000 {
-            outbox.write_all(&[b'x'; 1000]).await.unwrap();
+            outbox.send(&"x".repeat(998));
         }
         drop(outbox);
         let mut all = Vec::new();
         theirs.read_to_end(&mut all).await.unwrap();
-        assert_eq!(all.len(), 4_000_000);
+        assert_eq!(all.len(), 4000 * (1000 + "Content-Length: 1000\r\n\r\n".len()));
         drained.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn what_is_no_message_is_left_out() {
-        let good = "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}";
-        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        let text = [frame("{garbage}"), frame("[]"), frame("{\"jsonrpc\":\"1.0\",\"id\":1}"), frame(good)].concat();
-        let (answers, mut client) = tokio::io::duplex(64 * 1024);
-        let (outbox, draining) = Outbox::new(answers);
-        tokio::spawn(draining);
-        let mut passed = Vec::new();
-        sift(text.as_bytes(), &mut passed, outbox).await;
-        assert_eq!(String::from_utf8(passed).unwrap(), frame(good));
-        let mut answers = String::new();
-        client.read_to_string(&mut answers).await.unwrap();
-        assert_eq!(answers.matches("\"error\"").count(), 3, "{answers}");
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     finding::Finding,
     json_schema::SpecFile,
     kind,
+    pattern::is_literal,
     problem::OtherFile,
     relations::{self, Facts, Topic},
     rules::{revealing_intent::Revealed, vague_intent::Wish},
@@ -15,7 +16,6 @@ use crate::{
 };
 
 use super::{
-    assertions::is_literal,
     config::HelpMode,
     task_files::{self, Target},
 };
