@@ -59,7 +59,7 @@ impl Verdict {
         Verdict { code, score, ..self }
     }
 
-    /// Returns the verdict with another outcome, without the related locations of the previous one.
+    /// Returns the verdict with another outcome, without the code, score and related locations of the previous one.
     pub fn instead(self, outcome: Outcome) -> Verdict {
         Verdict { outcome, code: None, score: None, related: Vec::new(), ..self }
     }
