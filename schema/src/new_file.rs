@@ -78,6 +78,16 @@ fn relative(place: &str, path: &str) -> String {
 }
 
 impl Template {
+    /// Returns the template with the name that `x-exists` gives.
+    pub(crate) fn called(name: &str) -> Option<Template> {
+        match name {
+            "directory" => Some(Template::Directory),
+            "golden" => Some(Template::Golden),
+            "soul" => Some(Template::Soul),
+            _ => None,
+        }
+    }
+
     /// Returns what a new file at this path holds.
     fn text(self, path: &str) -> String {
         let target = target_of(path);

@@ -203,7 +203,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
     let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, circumstances);
     for part in parts(&snapshot.document, snapshot.place.file) {
         let share = answer.share(part.group(), part.shape.id(), |ranges| {
-            let found = links::links_in(&part, snapshot.place.file, values).into_iter();
+            let found = links::links_in(&part, values).into_iter();
             let linked = found.filter_map(|link| {
                 let find = |path: &String| target(snapshot, &links::opened(path, values.files));
                 let target = match targets.get(&link.path) {

@@ -6,7 +6,6 @@ use serde_json::Value;
 use speclens_schema::{
     dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer, Step},
-    json_schema::SpecFile,
     script,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
 };
@@ -88,7 +87,7 @@ impl List<'_> {
                 return;
             }
         }
-        let is_model = self.models(quote, &lead);
+        let is_model = self.models(shape, quote, &lead);
         let default = shape.default().filter(|_| !is_item);
         let values = shape.values();
         let variants = self.variants_by_tag();
@@ -129,7 +128,7 @@ impl List<'_> {
         self.shared(shape, quote, &lead);
         // Ids of models are the providers' own, not the author's.
         let is_name = match shape.word() {
-            Some(Word::Defines(kind)) => kind != "models" || self.file != SpecFile::CLI_BENCH,
+            Some(Word::Defines(_)) => !shape.is_model_id(),
             Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
         };
         if shape.examples().is_empty() || is_name {
@@ -142,7 +141,7 @@ impl List<'_> {
         if is_model {
             return;
         }
-        if let Some(free) = self.free_position() {
+        if let Some(free) = self.free_position(shape) {
             self.found(0, &free, quote, &lead, "the next free value");
             return;
         }
@@ -157,23 +156,17 @@ impl List<'_> {
         }
     }
 
-    /// The names by which the provider of a KindLM model knows its models. Says whether such a name is to be written.
-    fn models(&mut self, quote: Option<char>, lead: &str) -> bool {
-        let at = &self.context.at;
-        if self.file == SpecFile::CLI_BENCH && at.parent() == Some(Pointer::parse("/providers")) {
+    /// The names by which the provider of a model knows its models. Says whether such a name is to be written.
+    fn models(&mut self, shape: &Shape, quote: Option<char>, lead: &str) -> bool {
+        if shape.is_model_id() {
             for id in script::known(self.values.files) {
                 self.found(0, &id, quote, lead, "scripted model");
             }
             return false;
         }
-        let list = at.parent().and_then(|model| model.parent());
-        if self.file != SpecFile::KINDLM
-            || at.last().as_deref() != Some("model")
-            || list != Some(Pointer::parse("/models"))
-        {
-            return false;
-        }
-        let provider = at.parent().and_then(|model| self.document.find(&model)?.get("provider")?.text());
+        let Some(key) = shape.model_of() else { return false };
+        let holder = self.context.at.parent();
+        let provider = holder.and_then(|model| self.document.find(&model)?.get(key)?.text());
         for (served_by, names) in MODELS.iter().filter(|(name, _)| provider.is_none_or(|provider| provider == *name)) {
             for name in *names {
                 self.found(1, name, quote, lead, &format!("model of {served_by}"));
@@ -183,15 +176,12 @@ impl List<'_> {
     }
 
     /// Returns the first position that no other claim about the order of calls asks for.
-    fn free_position(&self) -> Option<String> {
+    fn free_position(&self, shape: &Shape) -> Option<String> {
         let at = &self.context.at;
-        let list = at.parent()?.parent().filter(|list| list.last().as_deref() == Some("toolCalls"))?;
-        if self.file != SpecFile::KINDLM || at.last().as_deref() != Some("order") {
-            return None;
-        }
+        let (key, list) = (at.last().filter(|_| shape.is_position())?, at.parent()?.parent()?);
         let own = at.parent()?.last_step()?.index()?;
         let calls = self.document.find(&list)?.items().enumerate().filter(|(index, _)| *index != own);
-        let taken: Vec<String> = calls.filter_map(|(_, call)| call.get("order")?.text().map(str::to_owned)).collect();
+        let taken: Vec<String> = calls.filter_map(|(_, call)| call.get(&key)?.text().map(str::to_owned)).collect();
         (0..=taken.len()).map(|position| position.to_string()).find(|position| !taken.contains(position))
     }
 
@@ -208,7 +198,7 @@ impl List<'_> {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
             (None, Some(Word::File("log"))) => crossing::LOGS,
-            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CLI_BENCH => kind,
+            (None, Some(Word::Defines(kind))) if shape.is_model_id() => kind,
             (None, Some(_) | None) => return,
         };
         let mut seen = self.named_beside();

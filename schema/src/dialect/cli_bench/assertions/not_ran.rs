@@ -28,7 +28,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["sudo"]))]
+#[schemars(extend("x-searches" = "forbidden commands", "examples" = ["sudo"]))]
 #[schemars(extend("x-other-names" = ["did_not_run", "never_ran", "not_run", "not_executed"]))]
 pub struct NotRan(pub Pattern);
 

@@ -30,7 +30,7 @@ use crate::{
 /// Write `.*` where any options may appear: `npm install.*react`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["git commit.*-m"]))]
+#[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
 #[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
 pub struct Ran(pub Pattern);
 

@@ -32,12 +32,12 @@ use crate::{
 #[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
-    #[schemars(extend("examples" = ["docker pull"]))]
+    #[schemars(extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
     pub pattern: Pattern,
     /// Minimum number of commands that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [1]))]
+    #[schemars(with = "Option<u32>", range(min = 0), extend("x-at-most" = "max", "examples" = [1]))]
     #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
     pub min: Option<f64>,
     /// Maximum number of commands that match. `0` has the same effect as `not_ran`.
