@@ -11,7 +11,7 @@ pub use crate::document::ScalarRules;
 pub use crate::finding::{Finding, Report, Rule, Site, Words};
 pub use crate::relations::{Between, Facts, Items, Link, Said, Topic};
 pub use count::Count;
-pub use format::{Format, Gate, InForce, Lower, Traced, Unit};
+pub use format::{Format, Gate, InForce, Lower, Starter, Traced, Unit};
 use std::{
     borrow::Cow,
     fmt,
@@ -108,6 +108,21 @@ impl Dialect {
     /// Returns what a case lacks that does nothing, as part of a sentence.
     pub fn without_action(self) -> &'static str {
         self.format().without_action()
+    }
+
+    /// Returns the suite that `speclens init` writes. `None` if there is none.
+    pub fn starter(self) -> Option<Starter> {
+        self.format().starter()
+    }
+
+    /// Whether the models of a suite are asked about each of its cases.
+    pub fn chooses_models(self) -> bool {
+        self.format().chooses_models()
+    }
+
+    /// Returns why a name of a kind cannot be renamed.
+    pub fn fixed_name(self, kind: &str, name: &str) -> Option<&'static str> {
+        self.format().fixed_name(kind, name)
     }
 
     /// Returns what counts where a key is not set.

@@ -19,6 +19,7 @@ use crate::{
     shape::{Shape, Word},
     spec_file::PerFile,
     spot::Spot,
+    template,
     validate::Definition,
 };
 
@@ -30,7 +31,7 @@ pub(crate) struct Value<'w, 'd> {
     /// The nearest key above, that of the list included; empty at the root.
     pub(crate) name: &'w str,
     place: Place<'w, 'd>,
-    /// Whether the schema may say more of it than its type.
+    /// Whether the schema may say something of it that is looked at.
     may_mean: bool,
     shape: OnceCell<Option<Shape>>,
 }
@@ -51,6 +52,7 @@ pub(crate) fn check(
     files: &dyn Files,
     report: &mut Report,
 ) {
+    let is_filled = Meaning::of(definition.file()).is_filled;
     each(node, definition, &mut |value| {
         if value.is_own() {
             pasted_secret::check(value, report);
@@ -60,8 +62,8 @@ pub(crate) fn check(
         if let Some(format) = format.filter(|_| value.is_own()) {
             yaml_1_1::check(value, format, report);
         }
-        if value.is_own() {
-            missing_variable::check(value, definition.file(), report);
+        if is_filled && value.is_own() {
+            missing_variable::check(value, report);
             unquoted_template::check(value, report);
         }
         if value.may_mean {
@@ -95,8 +97,8 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
         Definition::Root(_) => "",
         Definition::Item(_, list) => list,
     };
-    let meaning = meaning(definition.file());
-    let may_mean = meaning.contains(name);
+    let meaning = Meaning::of(definition.file());
+    let may_mean = meaning.keys.contains(name);
     let place = Place::Root(definition);
     let root = Value { node, key: None, name, place, may_mean, shape: OnceCell::new() };
     let mut walk = Walk { meaning, left: MAX_REPEATED, look };
@@ -117,7 +119,7 @@ fn each<'d>(node: NodeRef<'d>, definition: Definition, look: &mut dyn FnMut(&Val
 const MAX_REPEATED: usize = 20_000;
 
 struct Walk<'l, 'd> {
-    meaning: &'static HashSet<&'static str>,
+    meaning: &'static Meaning,
     left: usize,
     look: &'l mut dyn FnMut(&Value<'_, 'd>),
 }
@@ -152,7 +154,7 @@ impl<'d> Walk<'_, 'd> {
             if is_omitted(&name, entry.value) {
                 continue;
             }
-            let may_mean = holder.may_mean || self.meaning.contains(&*name);
+            let may_mean = holder.may_mean || self.meaning.keys.contains(&*name);
             let step = Step::Key(Cow::Borrowed(&name));
             self.visit(&holder.member(step, entry.value, Some(entry.key), &name, may_mean));
         }
@@ -207,10 +209,23 @@ impl<'w, 'd> Value<'w, 'd> {
     /// Returns what fills the placeholders of a text: what the schema says of it, or else of what it is in.
     pub(crate) fn template(&self) -> Option<&'static str> {
         let around = || match &self.place {
-            Place::Root(definition) => Shape::of(definition.file()).template(),
+            Place::Root(_) => None,
             Place::In(holder, _) => holder.template(),
         };
-        self.shape().and_then(Shape::template).or_else(around)
+        Meaning::of(self.file()).filling.or_else(|| self.shape()?.template()).or_else(around)
+    }
+
+    /// Returns the only names that placeholders may have in it; `None` if that is not limited.
+    pub(crate) fn template_names(&self) -> Option<Vec<&'static str>> {
+        if Meaning::of(self.file()).is_limited { self.shape()?.template_names() } else { None }
+    }
+
+    /// Returns the kind of file that it is in.
+    pub(crate) fn file(&self) -> SpecFile {
+        match &self.place {
+            Place::Root(definition) => definition.file(),
+            Place::In(holder, _) => holder.file(),
+        }
     }
 
     /// Returns another member of the mapping that it is in.
@@ -247,32 +262,52 @@ impl<'w, 'd> Value<'w, 'd> {
     }
 }
 
-/// Returns the keys whose values, or the items or members of them, may mean more than their type says.
-fn meaning(file: SpecFile) -> &'static HashSet<&'static str> {
-    static KEYS: PerFile<HashSet<&'static str>> = PerFile::new();
-    KEYS.get(file, || {
-        let mut keys = HashSet::new();
-        collect(&Shape::of(file), "", 0, &mut keys);
-        keys
-    })
+/// What the schema of a kind of file says of values beyond their type, so far as the rules here ask for it. Most values are passed
+/// over without a look at the schema.
+#[derive(Default)]
+struct Meaning {
+    /// The keys whose values, or the items or members of them, are looked at.
+    keys: HashSet<&'static str>,
+    /// What fills the placeholders of every text.
+    filling: Option<&'static str>,
+    /// Whether placeholders without a value are reported in some texts.
+    is_filled: bool,
+    /// Whether some texts have fewer variables than others.
+    is_limited: bool,
 }
 
-fn collect(shape: &Shape, name: &'static str, depth: usize, keys: &mut HashSet<&'static str>) {
-    /// No format is deeper; a type that contains itself would be.
-    const DEPTH: usize = 16;
-    if depth > DEPTH {
-        return;
+impl Meaning {
+    fn of(file: SpecFile) -> &'static Meaning {
+        static MEANINGS: PerFile<Meaning> = PerFile::new();
+        MEANINGS.get(file, || {
+            let root = Shape::of(file);
+            let mut meaning = Meaning { filling: root.template(), ..Meaning::default() };
+            meaning.collect(&root, "", 0);
+            meaning
+        })
     }
-    let forms = shape.variants().into_iter().map(|variant| variant.shape).chain([shape.clone()]);
-    for form in forms {
-        if form.word().is_some() || form.at_most().is_some() {
-            keys.insert(name);
+
+    fn collect(&mut self, shape: &Shape, name: &'static str, depth: usize) {
+        /// No format is deeper; a type that contains itself would be.
+        const DEPTH: usize = 16;
+        if depth > DEPTH {
+            return;
         }
-        for field in form.all_fields() {
-            collect(&field.shape, field.name, depth + 1, keys);
-        }
-        for member in form.item().into_iter().chain(form.map_value()) {
-            collect(&member, name, depth + 1, keys);
+        let forms = shape.variants().into_iter().map(|variant| variant.shape).chain([shape.clone()]);
+        for form in forms {
+            let is_pattern = matches!(form.word(), Some(Word::Pattern(_)));
+            if is_pattern || form.exists_before().is_some() || form.is_inside() || form.at_most().is_some() {
+                self.keys.insert(name);
+            }
+            let filling = form.template().and_then(template::filling);
+            self.is_filled |= filling.is_some_and(|filling| filling.unfilled.is_some());
+            self.is_limited |= form.template_names().is_some();
+            for field in form.all_fields() {
+                self.collect(&field.shape, field.name, depth + 1);
+            }
+            for member in form.item().into_iter().chain(form.map_value()) {
+                self.collect(&member, name, depth + 1);
+            }
         }
     }
 }

@@ -36,11 +36,10 @@ mod tokens;
 mod transport;
 mod whole;
 
-use std::{sync::Arc, time::Duration};
+use std::{fs::File, io, os::fd::AsFd as _, sync::Arc, time::Duration};
 
 use speclens_runner::clock::Clock;
 use speclens_schema::{analysis::Problems, document::Document, json_schema::SpecFile};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::LspService;
 
 use crate::{
@@ -74,26 +73,20 @@ pub(crate) enum End {
 pub(crate) fn serve() -> anyhow::Result<End> {
     let clock = Clock::from_environment()?;
     let runtime = threads::runtime()?;
-    let end = runtime.block_on(serve_over(tokio::io::stdin(), tokio::io::stdout(), clock, signals::ending()));
-    // A read of standard input may still be waiting for a client that keeps the pipe open.
+    // Past the buffers of the standard library: a message is written at once.
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let end = runtime.block_on(serve_over(input, output, clock, signals::ending()));
+    // Work that nobody waits for any more must not delay the end.
     std::mem::forget(runtime);
     end
 }
 
 /// Serves one client over a pair of streams until it leaves, or something else ends the service.
-pub(crate) async fn serve_over<I, O>(
-    input: I,
-    output: O,
-    clock: Clock,
-    stop: impl Future<Output = ()>,
-) -> anyhow::Result<End>
-where
-    I: AsyncRead + Unpin + Send + 'static,
-    O: AsyncWrite + Unpin + Send + 'static,
-{
+async fn serve_over(input: File, output: File, clock: Clock, stop: impl Future<Output = ()>) -> anyhow::Result<End> {
     let requests = Pool::start("request", (threads::cores() + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
     let patient = Pool::start("patient", 2)?;
-    let (outbox, draining) = transport::Outbox::new(output);
+    let (outbox, written) = transport::Outbox::new(output)?;
     let mut session = None;
     let service = LspService::build_with_lifecycle_methods(|client| {
         let shared = Arc::new(Session::new(client, outbox.clone(), clock, requests, patient));
@@ -102,7 +95,6 @@ where
     });
     let (service, socket) = methods::read(service, client::Abilities::default()).finish();
     let session = session.expect("the service made its backend");
-    let drained = tokio::spawn(draining);
     for _ in 0..changes::THREADS {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
@@ -123,7 +115,7 @@ where
     };
     let guarded = transport::Guarded::new(service, outbox.clone());
     let end = tokio::select! {
-        () = transport::serve(input, guarded, socket, outbox) => End::Client,
+        () = transport::serve(transport::read(input)?, guarded, socket, outbox.clone()) => End::Client,
         () = stop => End::Signal,
     };
     session.stop();
@@ -131,7 +123,8 @@ where
         tracing::warn!("commands did not end in time and are killed");
     }
     // What was answered still has to reach the client, if it reads at all.
-    let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
+    outbox.end();
+    let _ = tokio::time::timeout(Duration::from_millis(500), written).await;
     // The end of the program ends them.
     drop((analysis, indexing));
     Ok(end)

@@ -45,7 +45,7 @@ pub(crate) mod waiting;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Format, InForce, Lower, Traced, Unit};
+use super::format::{Format, InForce, Lower, Starter, Traced, Unit};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -74,6 +74,28 @@ impl Format for ClawSpec {
 
     fn name_key(&self) -> &'static str {
         "name"
+    }
+
+    fn starter(&self) -> Option<Starter> {
+        const FILES: &[(&str, &str)] = &[
+            ("clawspec.yaml", include_str!("clawspec/starter/clawspec.yaml")),
+            ("speclens.yaml", include_str!("clawspec/starter/speclens.yaml")),
+            ("rehearsal.gateway.yaml", include_str!("clawspec/starter/rehearsal.gateway.yaml")),
+            ("openclaw-otel.json", include_str!("clawspec/starter/openclaw-otel.json")),
+            ("skills/greeter/SKILL.md", include_str!("clawspec/starter/skills/greeter/SKILL.md")),
+            (
+                "skills/greeter/tests/scenarios.yaml",
+                include_str!("clawspec/starter/skills/greeter/tests/scenarios.yaml"),
+            ),
+        ];
+        Some(Starter { docs: "`clawspec.yaml`, a skill with its contract, and a scripted gateway", files: FILES })
+    }
+
+    fn fixed_name(&self, kind: &str, name: &str) -> Option<&'static str> {
+        let is_refusal = kind == "tags" && name == "negative";
+        is_refusal.then_some(
+            "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit individual tags instead",
+        )
     }
 
     fn scalar_rules(&self) -> ScalarRules {

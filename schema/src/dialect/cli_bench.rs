@@ -17,7 +17,7 @@ pub mod tasks;
 pub mod template;
 pub(crate) mod thresholds;
 
-use super::format::{Format, InForce, Lower, Unit};
+use super::format::{Format, InForce, Lower, Starter, Unit};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -48,6 +48,19 @@ impl Format for CliBench {
 
     fn name_key(&self) -> &'static str {
         "id"
+    }
+
+    fn starter(&self) -> Option<Starter> {
+        const FILES: &[(&str, &str)] = &[
+            ("cli-bench.yaml", include_str!("cli_bench/starter/cli-bench.yaml")),
+            ("rehearsal.script.yaml", include_str!("cli_bench/starter/rehearsal.script.yaml")),
+            ("tasks/basics.yaml", include_str!("cli_bench/starter/tasks/basics.yaml")),
+        ];
+        Some(Starter { docs: "`cli-bench.yaml`, a task file, and a scripted model", files: FILES })
+    }
+
+    fn chooses_models(&self) -> bool {
+        true
     }
 
     fn scalar_rules(&self) -> ScalarRules {

@@ -39,6 +39,15 @@ pub enum Traced {
     All,
 }
 
+/// A suite to begin with.
+#[derive(Clone, Copy, Debug)]
+pub struct Starter {
+    /// What it has, as part of a sentence: "`kindlm.yaml`".
+    pub docs: &'static str,
+    /// The path and the text of each file.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
 /// What counts where a key is not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {
@@ -61,6 +70,21 @@ pub trait Format: Sync {
 
     /// Returns the key that names a case.
     fn name_key(&self) -> &'static str;
+
+    /// Returns the suite that `speclens init` writes. `None` if there is none.
+    fn starter(&self) -> Option<Starter> {
+        None
+    }
+
+    /// Whether the models of a suite are asked about each of its cases, so that one of them can be chosen for a run.
+    fn chooses_models(&self) -> bool {
+        false
+    }
+
+    /// Returns why a name of a kind, such as `tags`, cannot be renamed: it has a meaning in the format.
+    fn fixed_name(&self, _kind: &str, _name: &str) -> Option<&'static str> {
+        None
+    }
 
     /// Returns how plain scalars are read.
     fn scalar_rules(&self) -> ScalarRules;

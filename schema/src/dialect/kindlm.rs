@@ -23,7 +23,7 @@ pub mod trace;
 mod traced;
 pub(crate) mod variables;
 
-use super::format::{Format, InForce, Lower, Traced};
+use super::format::{Format, InForce, Lower, Starter, Traced};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
@@ -56,6 +56,11 @@ impl Format for KindLm {
 
     fn name_key(&self) -> &'static str {
         "name"
+    }
+
+    fn starter(&self) -> Option<Starter> {
+        const FILES: &[(&str, &str)] = &[("kindlm.yaml", include_str!("kindlm/starter/kindlm.yaml"))];
+        Some(Starter { docs: "`kindlm.yaml`", files: FILES })
     }
 
     fn scalar_rules(&self) -> ScalarRules {

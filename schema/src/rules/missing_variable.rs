@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use crate::{
     finding::{Finding, Report, Rule, Site, Words},
-    json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     spot::Spot,
     template::{self, Variable, trimmed_placeholders},
@@ -49,11 +48,11 @@ struct Elsewhere {
 }
 
 /// Looks at a text whose placeholders have values by their names.
-pub(crate) fn check(value: &Value<'_, '_>, file: SpecFile, report: &mut Report) {
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.node.as_str().filter(|text| text.contains('{')) else { return };
     let Some(filling) = value.template().and_then(template::filling) else { return };
     let Some(unfilled) = filling.unfilled else { return };
-    let limited = value.shape().and_then(|shape| shape.template_names());
+    let (file, limited) = (value.file(), value.template_names());
     let has_value = |variable: &Variable| {
         variable.files.contains(&file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };

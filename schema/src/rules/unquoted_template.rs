@@ -34,9 +34,15 @@ pub(crate) fn check_key(member: &Spot<'_>, key: NodeRef<'_>, report: &mut Report
     }
 }
 
+/// Whether a mapping begins in a mapping.
+fn begins_with_braces(node: NodeRef<'_>) -> bool {
+    let start = node.own_range().start;
+    node.shape() == Shape::Mapping && node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
+}
+
 /// Reports a placeholder that lacks its quotes. `None` for any other node.
 pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
-    if node.shape() != Shape::Mapping || node.alias().is_some() {
+    if node.alias().is_some() || !begins_with_braces(node) {
         return None;
     }
     let range = node.own_range();
@@ -52,7 +58,7 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
 /// Looks at the value of a key in a part of a file whose strings are all filled, also where any value may be: what YAML
 /// reads instead of a text is no other mistake.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
-    if value.own_key().is_some() && value.node.shape() == Shape::Mapping && value.template().is_some() {
+    if value.own_key().is_some() && begins_with_braces(value.node) && value.template().is_some() {
         let at = value.spot().at;
         report.extend(of(&at, value.node).map(|finding| finding.instead_of(Scope::In(at))));
     }

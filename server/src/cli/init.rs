@@ -7,7 +7,8 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use speclens_schema::dialect::{Dialect, Starter};
 
 use super::{PASSED, output};
 
@@ -15,49 +16,24 @@ use super::{PASSED, output};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Format of the suite
-    #[arg(value_enum)]
-    dialect: Dialect,
+    #[arg(value_parser = formats())]
+    dialect: Starter,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dialect {
-    /// KindLM: `kindlm.yaml`
-    Kindlm,
-    /// cli-bench: `cli-bench.yaml`, a task file, and a scripted model
-    CliBench,
-    /// ClawSpec: `clawspec.yaml`, a skill with its contract, and a scripted gateway
-    Clawspec,
-}
-
-impl Dialect {
-    /// Returns the files of the starter suite: path and text.
-    fn files(self) -> &'static [(&'static str, &'static str)] {
-        macro_rules! files {
-            ($($folder:literal / $path:literal),*) => {
-                &[$(($path, include_str!(concat!("init/", $folder, "/", $path)))),*]
-            };
-        }
-        match self {
-            Dialect::Kindlm => files!("kindlm" / "kindlm.yaml"),
-            Dialect::CliBench => files!(
-                "cli-bench" / "cli-bench.yaml",
-                "cli-bench" / "rehearsal.script.yaml",
-                "cli-bench" / "tasks/basics.yaml"
-            ),
-            Dialect::Clawspec => files!(
-                "clawspec" / "clawspec.yaml",
-                "clawspec" / "speclens.yaml",
-                "clawspec" / "rehearsal.gateway.yaml",
-                "clawspec" / "openclaw-otel.json",
-                "clawspec" / "skills/greeter/SKILL.md",
-                "clawspec" / "skills/greeter/tests/scenarios.yaml"
-            ),
-        }
-    }
+/// Returns the formats that have a suite to begin with.
+fn formats() -> impl TypedValueParser<Value = Starter> {
+    let known = || Dialect::all().filter_map(|dialect| Some((dialect, dialect.starter()?)));
+    let value = |(dialect, starter): (Dialect, Starter)| {
+        PossibleValue::new(dialect.as_str()).help(format!("{}: {}", dialect.program(), starter.docs))
+    };
+    PossibleValuesParser::new(known().map(value)).map(move |name| {
+        let chosen = known().find(|(dialect, _)| dialect.as_str() == name);
+        chosen.map(|(_, starter)| starter).expect("the value is one of the formats")
+    })
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    let files = args.dialect.files();
+    let files = args.dialect.files;
     // All of them or none: half a suite is of no use.
     if let Some((path, _)) = files.iter().find(|(path, _)| Path::new(path).symlink_metadata().is_ok()) {
         bail!("{path} already exists, so nothing was written: move it away first");

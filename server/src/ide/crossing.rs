@@ -43,9 +43,6 @@ pub(crate) enum Home {
 /// Values of log files: they are offered, and never renamed.
 pub(crate) const LOGS: &str = "logs";
 
-/// The kind of the tags of tests and scenarios.
-pub(crate) const TAGS: &str = "tags";
-
 /// Whether things of a kind are known beyond the file that defines them.
 pub(crate) fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")

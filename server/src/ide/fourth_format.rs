@@ -52,6 +52,10 @@ const FILE: SpecFile = SpecFile::of(&Kind {
                             "title": { "description": "Its name.", "type": "string", "x-defines": "checks" },
                             "run": { "description": "The command.", "type": "string" },
                             "says": { "description": "A part of what it writes.", "type": "string" },
+                            "matches": { "description": "What it writes.", "type": "string", "x-pattern": "ecmascript" },
+                            "input": { "description": "Read by it.", "type": "string", "x-file": "any", "x-exists": "" },
+                            "least": { "description": "Lines.", "type": "integer", "x-at-most": "most" },
+                            "most": { "description": "Lines.", "type": "integer" },
                         },
                         "required": ["title", "run"],
                         "additionalProperties": false,
@@ -221,6 +225,20 @@ fn file_of_a_new_format_is_checked_by_its_schema_and_its_rules() {
 }
 
 #[test]
+fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
+    check_problems(
+        "checks:\n- title: a\n  run: x\n  matches: (a\n  input: nope.txt\n- title: b\n  run: y\n  matches: '[ERROR] x'\n  input: ../c\n  least: 3\n  most: 2\n",
+        &expect![[r"
+            invalid-pattern at /checks/0/matches: not a valid regular expression: unclosed `(`; 
+            missing-file at /checks/0/input: `nope.txt` does not exist in ``; 
+            suspicious-pattern at /checks/1/matches: `[ERROR]` matches only one of these characters; escape it, `\[ERROR\]`
+            invalid-path at /checks/1/input: `../c` is outside the directory of this file; 
+            contradiction at /checks/1/least: `least` (3) is greater than `most` (2); swap `least` and `most`
+        "]],
+    );
+}
+
+#[test]
 fn keys_of_a_new_format_are_completed_and_explained() {
     let document = read("checks:\n- title: greets\n  \n");
     let files = MemoryFiles::default();
@@ -229,7 +247,7 @@ fn keys_of_a_new_format_are_completed_and_explained() {
         .into_iter()
         .map(|it| it.label)
         .collect();
-    assert_eq!(labels, ["run", "says"]);
+    assert_eq!(labels, ["run", "says", "matches", "input", "least", "most"]);
     let settings = Arc::new(Settings::default());
     let reach = Reach { settings: &settings, environment: &|_| None };
     let document = read(TEXT);

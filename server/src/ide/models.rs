@@ -18,8 +18,7 @@ use super::card;
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts beside it.
 pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
-    // Only tasks of cli-bench are given to models.
-    if file.dialect() != Some(Dialect::CLI_BENCH) {
+    if !file.dialect().is_some_and(Dialect::chooses_models) {
         return Vec::new();
     }
     let mut items = case_items(file, document).into_iter().flatten();

@@ -111,11 +111,7 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
 
 /// Returns the sentence that refuses to rename a word that has a meaning in its format.
 pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
-    let is_refusal = file == SpecFile::CLAWSPEC_SCENARIOS && kind == crossing::TAGS && name == "negative";
-    is_refusal.then(|| {
-        "ClawSpec requires the tag `negative` with this name, so it cannot be renamed: edit individual tags instead"
-            .to_owned()
-    })
+    file.dialect()?.fixed_name(kind, name).map(str::to_owned)
 }
 
 /// Returns the sentence that refuses to make one name out of two.

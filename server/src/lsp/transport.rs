@@ -6,11 +6,13 @@ use std::{
     cell::RefCell,
     convert::Infallible,
     future::{Future, poll_fn},
+    io::{self, Read, Write},
     panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc::{self, Sender},
     },
     task::{Context, Poll},
 };
@@ -18,9 +20,9 @@ use std::{
 use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
 use serde::Serialize;
 use serde_json::json;
-use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+use tokio::sync::{
+    mpsc::{Receiver, channel, unbounded_channel},
+    oneshot,
 };
 use tower::Service;
 use tower_lsp_server::{
@@ -29,20 +31,35 @@ use tower_lsp_server::{
 };
 
 use super::inbox::{Inbox, Message};
+use crate::threads;
 
-/// Has a service handle the messages of a client until the client says `exit` or the input ends. Requests are begun in the
-/// order in which they come, and worked on side by side.
-pub(super) async fn serve<R, S>(input: R, mut service: S, socket: ClientSocket, outbox: Outbox)
+/// Reads messages on a thread of its own, which ends at the end of the input.
+pub(super) fn read(input: impl Read + Send + 'static) -> anyhow::Result<Receiver<Message>> {
+    /// So many wait at most until they are begun.
+    const WAITING: usize = 100;
+    let (queue, messages) = channel(WAITING);
+    let mut inbox = Inbox::new(input);
+    threads::start("reader", move || {
+        while let Some(message) = inbox.next() {
+            if queue.blocking_send(message).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(messages)
+}
+
+/// Has a service handle the messages of a client until the client says `exit` or there are no more. Requests are begun in
+/// the order in which they come, and worked on side by side.
+pub(super) async fn serve<S>(mut messages: Receiver<Message>, mut service: S, socket: ClientSocket, outbox: Outbox)
 where
-    R: AsyncRead + Unpin,
     S: Service<Request, Response = Option<Response>, Error = Infallible>,
 {
     let (mut asked, mut answers) = socket.split();
     let (begin, mut begun) = unbounded_channel();
     let reading = async {
         let begin = begin;
-        let mut inbox = Inbox::new(input, outbox.clone());
-        while let Some(message) = inbox.next().await {
+        while let Some(message) = messages.recv().await {
             match message {
                 Message::Request(request) => {
                     // Until `initialize` is answered, nothing else is begun.
@@ -58,6 +75,11 @@ where
                     if answers.send(response).await.is_err() {
                         return;
                     }
+                }
+                Message::Malformed(malformed) => {
+                    let answer = malformed.answer();
+                    tracing::warn!("a message was ignored: {answer}");
+                    outbox.send(&answer);
                 }
             }
         }
@@ -88,11 +110,12 @@ where
     }
 }
 
-/// Takes bytes at once and hands them to a task of their own: a client that does not read stops only
-/// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
+/// Takes messages at once and hands them to a thread that writes them: a client that does not read stops only that thread.
+/// What we send is coalesced and capped elsewhere, so the queue stays small.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
-    queue: UnboundedSender<Pieces>,
+    /// Messages; `None` ends the thread.
+    queue: Sender<Option<Pieces>>,
 }
 
 /// The bytes of a message, in pieces: the allocator keeps the memory of large ones.
@@ -132,18 +155,24 @@ impl AsRef<[u8]> for Piece {
 }
 
 impl Outbox {
-    /// Returns a queue in front of `output`, and the task that drains it. The task ends when the queue is dropped and
-    /// empty, or when the output is closed.
-    pub(super) fn new<W>(output: W) -> (Outbox, impl Future<Output = ()> + Send)
-    where
-        W: AsyncWrite + Unpin + Send,
-    {
-        let (queue, waiting) = unbounded_channel();
-        (Outbox { queue }, drain(waiting, output))
+    /// Returns a queue in front of `output`, and what is dropped when nothing is written any more: after the end of the queue,
+    /// or because the output is closed.
+    pub(super) fn new(output: impl Write + Send + 'static) -> anyhow::Result<(Outbox, oneshot::Receiver<()>)> {
+        let (queue, waiting) = mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        threads::start("writer", move || {
+            // A client that is gone needs no message.
+            let _ = write(&waiting, output);
+            drop(end);
+        })?;
+        Ok((Outbox { queue }, ended))
     }
-}
 
-impl Outbox {
+    /// Ends the queue: what is sent from now on is not written.
+    pub(super) fn end(&self) {
+        let _ = self.queue.send(None);
+    }
+
     /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
     pub(super) fn notify(&self, method: &str, parts: Vec<Piece>) {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
@@ -162,39 +191,43 @@ impl Outbox {
         let head = format!("Content-Length: {length}\r\n\r\n{head}");
         let pieces = std::iter::once(head.into()).chain(parts).chain([end.to_owned().into()]);
         // A client that is gone needs no message.
-        let _ = self.queue.send(pieces.collect());
+        let _ = self.queue.send(Some(pieces.collect()));
     }
 }
 
-async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mut output: W) {
-    /// Shorter pieces are written together: each write wakes another thread.
-    const LONG: usize = 256 * 1024;
+/// Writes what waits in a queue until the end of the queue.
+fn write(waiting: &mpsc::Receiver<Option<Pieces>>, mut output: impl Write) -> io::Result<()> {
+    /// Shorter pieces are written together.
+    const LONG: usize = 64 * 1024;
     let mut bytes = Vec::new();
-    while let Some(mut pieces) = waiting.recv().await {
-        while let Ok(more) = waiting.try_recv() {
-            pieces.extend(more);
-        }
-        let written = async {
-            for piece in &pieces {
+    while let Ok(first) = waiting.recv() {
+        let mut is_last = false;
+        for pieces in std::iter::once(first).chain(waiting.try_iter()) {
+            is_last = pieces.is_none();
+            for piece in pieces.into_iter().flatten() {
                 let piece = piece.as_ref();
                 if bytes.len() + piece.len() > LONG {
-                    output.write_all(&bytes).await?;
+                    output.write_all(&bytes)?;
                     bytes.clear();
                 }
                 if piece.len() > LONG {
-                    output.write_all(piece).await?;
+                    output.write_all(piece)?;
                 } else {
                     bytes.extend_from_slice(piece);
                 }
             }
-            output.write_all(&bytes).await?;
-            bytes.clear();
-            output.flush().await
-        };
-        if written.await.is_err() {
-            return;
+            if is_last {
+                break;
+            }
+        }
+        output.write_all(&bytes)?;
+        output.flush()?;
+        bytes.clear();
+        if is_last {
+            break;
         }
     }
+    Ok(())
 }
 
 tokio::task_local! {
@@ -344,9 +377,8 @@ impl<F: Future> Future for CatchUnwind<F> {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::Future, pin::Pin, task::Poll};
+    use std::{future::Future, io::Read, pin::Pin, task::Poll};
 
-    use tokio::io::AsyncReadExt;
     use tower::Service;
     use tower_lsp_server::jsonrpc::{Request, Response};
 
@@ -376,7 +408,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panicking_handler_is_answered_and_the_next_one_works() {
-        let mut service = Guarded::new(Panics, Outbox::new(tokio::io::sink()).0);
+        let mut service = Guarded::new(Panics, Outbox::new(std::io::sink()).unwrap().0);
         for method in ["at once", "later"] {
             let answer = service.call(Request::build(method).id(7).finish()).await.unwrap().unwrap();
             assert_eq!(answer.error().unwrap().code.code(), -32603);
@@ -422,9 +454,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_answer_goes_past_the_framework() {
-        let (ours, mut theirs) = tokio::io::duplex(1024);
-        let (outbox, draining) = Outbox::new(ours);
-        let drained = tokio::spawn(draining);
+        let (mut theirs, ours) = std::io::pipe().unwrap();
+        let (outbox, _) = Outbox::new(ours).unwrap();
         let mut service = Guarded::new(Ready, outbox);
         let requests = ["long", "short", "cancelled", "long"].into_iter().zip(1..);
         let calls = requests.map(|(method, id)| service.call(Request::build(method).id(id).finish()));
@@ -435,25 +466,24 @@ mod tests {
         assert_eq!(through, [None, Some(true), Some(false), None]);
         drop(service);
         let mut past = String::new();
-        theirs.read_to_string(&mut past).await.unwrap();
+        theirs.read_to_string(&mut past).unwrap();
         let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
         assert_eq!(past, format!("{}{}", body(1), body(4)));
-        drained.await.unwrap();
         assert!(super::answer(pieces(["", "1"])).is_err_and(|given_back| given_back[1].as_ref() == b"1"));
     }
 
-    #[tokio::test]
-    async fn a_client_that_does_not_read_blocks_nothing() {
-        let (ours, mut theirs) = tokio::io::duplex(16);
-        let (outbox, draining) = Outbox::new(ours);
-        let drained = tokio::spawn(draining);
+    #[test]
+    fn a_client_that_does_not_read_blocks_nothing() {
+        let (mut theirs, ours) = std::io::pipe().unwrap();
+        let (outbox, written) = Outbox::new(ours).unwrap();
         for _ in 0..4000 {
             outbox.send(&"x".repeat(998));
         }
-        drop(outbox);
+        outbox.end();
+        outbox.send(&"too late");
         let mut all = Vec::new();
-        theirs.read_to_end(&mut all).await.unwrap();
+        theirs.read_to_end(&mut all).unwrap();
         assert_eq!(all.len(), 4000 * (1000 + "Content-Length: 1000\r\n\r\n".len()));
-        drained.await.unwrap();
+        assert!(written.blocking_recv().is_err());
     }
 }
