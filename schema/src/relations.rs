@@ -1,5 +1,5 @@
-//! What the items of a list say that matters to others. A keystroke changes one of thousands, and hardly any has to do with
-//! another: rules between items look only at those that speak about a topic, or that share one.
+//! Facts of the items of a list that matter to other items. A keystroke changes one of thousands, and hardly any has to do with
+//! another: rules between items look only at those with a topic, or with one that others have as well.
 
 use std::{
     any::Any,
@@ -11,20 +11,19 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::finding::Finding;
 
-/// What an item says that matters to others. Only its own format looks into it.
+/// The facts of an item that matter to others. Only its own format reads them.
 #[derive(Clone, Debug)]
 pub struct Facts {
     known: Arc<dyn Any + Send + Sync>,
     topics: Arc<[Topic]>,
 }
 
-/// Something that an item speaks about: a name that another item may have as well, or a key that a rule between items is
-/// about.
+/// A topic of an item: a name that another item may have as well, or a key that a rule between items is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Topic {
-    /// Numbers are given by the format.
+    /// The number that the format gives to topics of this kind.
     kind: u8,
-    /// Stands for the name. Two names may have the same number: who finds an item by it compares the names.
+    /// The hash of the name. Two names may have the same hash, so rules compare the names of the items that they find.
     name: u64,
 }
 
@@ -36,14 +35,14 @@ impl Topic {
         Topic { kind: kind.into(), name: hasher.finish() }
     }
 
-    /// Returns a topic that is without names.
+    /// Returns a topic without a name.
     pub fn of(kind: impl Into<u8>) -> Topic {
         Topic { kind: kind.into(), name: 0 }
     }
 }
 
 impl Facts {
-    /// Returns what an item says, and what it speaks about.
+    /// Returns the facts of an item, with its topics.
     pub fn new(known: impl Any + Send + Sync, topics: impl IntoIterator<Item = Topic>) -> Facts {
         let mut topics: Vec<Topic> = topics.into_iter().collect();
         topics.sort_unstable();
@@ -52,7 +51,7 @@ impl Facts {
     }
 }
 
-/// How many items speak about each topic.
+/// Number of items with each topic.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     items: FxHashMap<Topic, usize>,
@@ -61,14 +60,14 @@ pub(crate) struct Tally {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct OfKind {
-    /// Number of topics that items speak about, those of each item counted.
+    /// Number of topics, those of each item counted.
     total: usize,
-    /// Number of topics that several items speak about.
+    /// Number of topics that several items have.
     shared: usize,
 }
 
 impl Tally {
-    /// Counts what an item speaks about.
+    /// Counts the topics of an item.
     pub(crate) fn add(&mut self, facts: &Facts) {
         for topic in &*facts.topics {
             let items = self.items.entry(*topic).or_default();
@@ -79,7 +78,7 @@ impl Tally {
         }
     }
 
-    /// Counts it no more.
+    /// Removes the topics of an item from the count.
     pub(crate) fn remove(&mut self, facts: &Facts) {
         for topic in &*facts.topics {
             let Some(items) = self.items.get_mut(topic) else { continue };
@@ -98,34 +97,34 @@ impl Tally {
     }
 }
 
-/// Something that an item says: the number of the item, and which it is of the things of its kind.
+/// One of the facts of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Said {
     /// The number of the item.
     pub item: usize,
-    /// The number of what it says.
+    /// The number of the fact among those of its kind.
     pub part: usize,
 }
 
-/// Something that is reported of an item because of what others say.
+/// A reason to report an item: the facts of other items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it is reported.
+    /// The fact that is reported.
     pub of: Said,
-    /// Why.
+    /// The facts that are the reason.
     pub because: Vec<Said>,
 }
 
-/// A rule about what several items say. What it reports is kept until one of the items changes that it is about.
+/// A rule about facts of several items. Its problems are kept until one of the items changes that they are about.
 pub trait Between: Sync {
-    /// Returns a number that changes with anything that [`Between::links`] reads of an item. Where bytes are does not belong to
-    /// it.
+    /// Returns a number that changes with everything that [`Between::links`] reads of an item. The positions of bytes are not
+    /// part of it.
     fn digest(&self, items: Items<'_>, index: usize) -> u64;
 
-    /// Returns what is reported, in the order of the items.
+    /// Returns the links, in the order of the items.
     fn links(&self, items: Items<'_>) -> Vec<Link>;
 
-    /// Returns what is reported because of a link. All places are absolute.
+    /// Returns the finding of a link. All places are absolute.
     fn finding(&self, items: Items<'_>, link: &Link) -> Option<Finding>;
 }
 
@@ -165,7 +164,7 @@ impl<'f> Items<'f> {
         self.facts.is_empty()
     }
 
-    /// Returns what an item says. `None` where it is not known, or known to another format.
+    /// Returns the facts of an item. `None` if they are of another format.
     pub fn facts<F: 'static>(self, index: usize) -> Option<&'f F> {
         self.facts.get(index)?.known.downcast_ref()
     }
@@ -175,14 +174,14 @@ impl<'f> Items<'f> {
         (self.start_of)(index)
     }
 
-    /// Returns the numbers of the items that speak about a kind of topic, in their order. Costs nothing where there is none.
+    /// Returns the numbers of the items with a topic of a kind, in their order. Costs nothing if there is none.
     pub fn about<K: Into<u8>>(self, kind: K) -> impl Iterator<Item = usize> + use<'f, K> {
         let kind = kind.into();
         let is_any = self.tally.of(kind).total > 0;
         self.numbers(is_any, move |topic| topic.kind == kind)
     }
 
-    /// Returns the numbers of the items that share a topic of a kind with others. Costs nothing where each is alone.
+    /// Returns the numbers of the items that share a topic of a kind with others. Costs nothing if no topic is shared.
     pub fn sharing<K: Into<u8>>(self, kind: K) -> impl Iterator<Item = usize> + use<'f, K> {
         let kind = kind.into();
         let tally = self.tally;
@@ -190,8 +189,8 @@ impl<'f> Items<'f> {
         self.numbers(tally.of(kind).shared > 0, move |topic| topic.kind == kind && is_shared(topic))
     }
 
-    /// Returns the numbers of the items that may speak about this topic. Costs nothing where none does.
-    pub fn speaking_of(self, topic: Topic) -> impl Iterator<Item = usize> + 'f {
+    /// Returns the numbers of the items with a topic. Costs nothing if there is none.
+    pub fn with(self, topic: Topic) -> impl Iterator<Item = usize> + 'f {
         self.numbers(self.tally.items.contains_key(&topic), move |it| *it == topic)
     }
 

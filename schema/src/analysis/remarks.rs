@@ -1,5 +1,5 @@
-//! What is reported of items because of what others say. It is kept until one of the items changes that it is about: nothing else
-//! is put into words again.
+//! Problems of items because of other items. Each is kept until one of the items changes that it is about, so nothing else is
+//! worded again.
 
 use std::{
     hash::{Hash, Hasher},
@@ -17,10 +17,10 @@ use crate::{
     validate::Definition,
 };
 
-/// What one rule says of the items of a list.
+/// The remarks of one rule about the items of a list.
 #[derive(Default)]
 pub(super) struct OfRule {
-    /// Whether the items are linked as they were before.
+    /// Whether the links are those of the items as they are now.
     pub(super) is_linked: bool,
     /// In the order of the items.
     pub(super) remarks: Vec<Remark>,
@@ -30,9 +30,9 @@ pub(super) struct OfRule {
 #[derive(Clone)]
 pub(super) struct Remark {
     pub(super) link: Link,
-    /// Stands for the items that it is about.
+    /// The hash of the items that it is about.
     pub(super) key: u64,
-    /// `None` where it cannot be kept, and is among the others.
+    /// `None` if it cannot be kept; it is then one of the other problems.
     pub(super) words: Option<Arc<Words>>,
 }
 
@@ -45,20 +45,20 @@ pub(super) struct Words {
     pub(super) is_entangled: bool,
 }
 
-/// The items that rules speak about.
+/// The items that rules look at.
 pub(super) struct Scene<'s, 'd> {
     pub(super) root: NodeRef<'d>,
     pub(super) list: &'static str,
     pub(super) items: Items<'s>,
     pub(super) blocks: Option<ItemBlocks<'d>>,
-    /// The number of the block that an item is alone in, or 0, and what its findings depend on beside.
+    /// Returns the number of the block that an item is alone in, or 0, and the key of its findings.
     pub(super) key_of: &'s dyn Fn(usize) -> (u64, u64),
-    /// The items that changed since the rules were asked last, in order.
+    /// The items that changed since the rules last looked at them, in order.
     pub(super) changed: &'s [usize],
 }
 
 impl OfRule {
-    /// Brings up to date what a rule says. What cannot be kept is handed over.
+    /// Updates the remarks. Problems that cannot be kept are added to the others.
     pub(super) fn bring_up_to_date(&mut self, rule: &dyn Between, scene: &Scene<'_, '_>, others: &mut Vec<Problem>) {
         if self.is_linked {
             for remark in &mut self.remarks {
@@ -105,7 +105,7 @@ impl Scene<'_, '_> {
         Remark { link, key, words }
     }
 
-    /// Returns a number for the items of a link and what it says of them. `None` where one of them is not alone in a block.
+    /// Returns the hash of the items of a link. `None` if one of them is not alone in a block.
     fn key(&self, link: &Link) -> Option<u64> {
         let mut hasher = FxHasher::default();
         for said in std::iter::once(&link.of).chain(&link.because) {

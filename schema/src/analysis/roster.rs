@@ -29,12 +29,12 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Rosters(Mutex<FxHashMap<(SpecFile, &'static str), Roster>>);
 
-/// The items of a list, in their order. What is asked of all of them at every keystroke is in lists of its own.
+/// The items of a list, in their order. Facts that every keystroke reads of all of them are in lists of their own.
 #[derive(Default)]
 pub(super) struct Roster {
-    /// What else was known when they were looked at: see [`Analyzer::basis`].
+    /// The key of everything outside of the document that they depend on: see [`Analyzer::basis`].
     basis: u64,
-    /// The version of the document, and where names were defined in it.
+    /// The blocks of the document, and the definitions of its names, when the items were looked at.
     version: Version,
     definitions: Definitions,
     /// The number of the block that each item is alone in, or 0, which no block has.
@@ -46,12 +46,12 @@ pub(super) struct Roster {
     wrong: Vec<usize>,
     /// The items with aliases.
     leading: Vec<usize>,
-    /// What items say that matters to others; empty for a list of which nothing does.
+    /// Facts of the items that matter to others; empty for a list without such facts.
     facts: Vec<Facts>,
     tally: Tally,
-    /// What rules report of items because of others.
+    /// The remarks of each rule between items.
     of_rules: Vec<OfRule>,
-    /// The items that changed since the rules were asked.
+    /// The items that changed since the rules last looked at them.
     changed: Vec<usize>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Looked<'d> {
     roster: Roster,
     /// The items with problems that are alone in an intact block.
     pub(super) wrong: Vec<Wrong>,
-    /// What rules report of them: the rule, and the number of the remark. In the order of the items.
+    /// The remarks about them: the number of the rule, and that of the remark. In the order of the items.
     remarked: Vec<(usize, usize)>,
 }
 
@@ -76,7 +76,7 @@ struct Known {
     /// The blocks that its aliases lead to. Empty without aliases.
     leads: Box<[u64]>,
     findings: Arc<Findings>,
-    /// What was reported of it last, and under which circumstances.
+    /// Its problems as reported last, with the key of the circumstances.
     told: Option<(u64, Arc<Told>)>,
 }
 
@@ -97,12 +97,12 @@ impl Rosters {
 pub(super) struct Wrong {
     /// The number of the item.
     pub(super) index: usize,
-    /// Where the block begins that it is alone in, and how many bytes that has.
+    /// The start of the block that it is alone in, and its length in bytes.
     pub(super) start: usize,
     pub(super) length: usize,
     /// Whether its block defines names.
     pub(super) has_anchors: bool,
-    /// Its first remark, and the first one that is not its.
+    /// The range of its remarks.
     remarks: (usize, usize),
 }
 
@@ -114,7 +114,7 @@ impl Wrong {
 }
 
 impl<'d> Looked<'d> {
-    /// Looks at the items of a list that were not looked at yet.
+    /// Looks at the items of a list, as far as they changed.
     pub(super) fn at(
         analyzer: &Analyzer,
         document: &'d Document,
@@ -127,17 +127,17 @@ impl<'d> Looked<'d> {
         Looked { list, blocks: node.item_blocks(), roster, wrong: Vec::new(), remarked: Vec::new() }
     }
 
-    /// Whether its items say anything that matters to others.
+    /// Whether its items have facts that matter to others.
     pub(super) fn has_facts(&self) -> bool {
         !self.roster.facts.is_empty()
     }
 
-    /// Calls a function with what the items say that matters to others.
+    /// Calls a function with the facts of the items.
     pub(super) fn relate(&self, look: impl FnOnce(Items<'_>)) {
         self.roster.relate(self.blocks, look);
     }
 
-    /// Brings up to date what rules report of items because of others. What cannot be kept is handed over.
+    /// Updates the remarks of rules between items. Problems that cannot be kept are added to the others.
     pub(super) fn remark(&mut self, rules: &[&dyn Between], root: NodeRef<'_>, others: &mut Vec<Problem>) {
         let Looked { list, blocks, roster, .. } = self;
         let mut of_rules = std::mem::take(&mut roster.of_rules);
@@ -153,7 +153,7 @@ impl<'d> Looked<'d> {
         roster.of_rules = of_rules;
     }
 
-    /// Writes down the items with problems that are alone in an intact block. The problems of the others are handed over.
+    /// Finds the items with problems that are alone in an intact block. The problems of other items are added to the others.
     pub(super) fn sort_out(&mut self, others: &mut Vec<Problem>) {
         let mut remarked: Vec<(usize, usize, usize)> = Vec::new();
         for (rule, of_rule) in self.roster.of_rules.iter().enumerate() {
@@ -195,13 +195,13 @@ impl<'d> Looked<'d> {
         })
     }
 
-    /// Returns what was found in an item and is reported because of others. Ranges count from its block.
+    /// Returns the problems of an item, remarks included. Ranges count from its block.
     pub(super) fn found(&self, wrong: &Wrong) -> impl Iterator<Item = &Problem> {
         let own = &self.roster.known[wrong.index].findings.problems;
         own.iter().chain(self.remarks(wrong).map(|(_, words)| &words.problem))
     }
 
-    /// Whether what is said of the problems of an item depends on other parts of the document.
+    /// Whether the report of an item's problems depends on other parts of the document.
     pub(super) fn is_entangled(&self, wrong: &Wrong) -> bool {
         self.roster.known[wrong.index].findings.is_entangled || self.remarks(wrong).any(|(_, words)| words.is_entangled)
     }
@@ -228,7 +228,7 @@ impl<'d> Looked<'d> {
         ItemPlace { start, index }
     }
 
-    /// Returns what is reported of an item: what was found, adjusted. Each place in another item is added to `places`.
+    /// Returns the problems of an item as they are reported. The items that they name are added to `places`.
     pub(super) fn told(&mut self, wrong: &Wrong, levels: &Levels<'_>, places: &mut Vec<ItemPlace>) -> Arc<Told> {
         let mut hasher = FxHasher::default();
         (levels.key(), self.roster.known[wrong.index].key).hash(&mut hasher);
@@ -254,14 +254,14 @@ impl<'d> Looked<'d> {
         told
     }
 
-    /// Returns what is known, for the next version.
+    /// Returns the roster, for the next version.
     pub(super) fn into_roster(self) -> (&'static str, Roster) {
         (self.list, self.roster)
     }
 }
 
 impl Roster {
-    /// Calls a function with what the items say that matters to others.
+    /// Calls a function with the facts of the items.
     fn relate<R>(&self, blocks: Option<ItemBlocks<'_>>, look: impl FnOnce(Items<'_>) -> R) -> R {
         let start_of = |index: usize| {
             let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
@@ -270,7 +270,7 @@ impl Roster {
         look(Items::new(&self.facts, &self.tally, &self.ids, &start_of))
     }
 
-    /// Returns how many items at the beginning and at the end are those that were there.
+    /// Returns the number of items at the beginning and at the end that are the same as before.
     fn untouched(&self, blocks: &mut ItemBlocks<'_>) -> (usize, usize) {
         let (head, tail) = blocks.shared_with(&self.version);
         let (old, new) = (self.ids.len(), blocks.len());
@@ -287,7 +287,7 @@ impl Roster {
         (head, tail)
     }
 
-    /// Puts items instead of others.
+    /// Replaces items.
     fn replace(&mut self, old: Range<usize>, new: Vec<(u64, Known)>) {
         let (length, count) = (old.len(), new.len());
         let start = old.start;
@@ -325,8 +325,8 @@ impl Roster {
 }
 
 impl Analyzer {
-    /// Brings up to date what is known of the items of a list. As long as answers are known they are looked up; when many are
-    /// not, they are found on several threads.
+    /// Updates the roster of a list. Findings that are kept are looked up; if many are not, they are found on several
+    /// threads.
     pub(super) fn bring_up_to_date(
         &self,
         roster: &mut Roster,

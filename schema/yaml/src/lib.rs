@@ -354,7 +354,7 @@ impl Document {
         hasher.finish()
     }
 
-    /// Returns the numbers of a block, and of the blocks that its aliases may lead to.
+    /// Returns the id of a block, and those of the blocks that its aliases may lead to.
     pub fn leads_of(&self, block: &Block) -> Vec<u64> {
         let mut seen = vec![block.id()];
         self.follow(block, &mut seen);
@@ -380,7 +380,7 @@ impl Document {
         Version(self.blocks.clone())
     }
 
-    /// Returns where names are defined in this version.
+    /// Returns the definitions of names in this version.
     pub fn definitions(&self) -> Definitions {
         self.index.definitions.clone()
     }
@@ -484,7 +484,7 @@ impl Document {
         found
     }
 
-    /// Returns how often the name is used that is used most often.
+    /// Returns the number of uses of the name that is used most often.
     fn most_uses(&self) -> usize {
         *self.index.most_uses.get_or_init(|| {
             let mut uses: FxHashMap<&str, usize> = FxHashMap::default();

@@ -1,11 +1,11 @@
-//! What is asked of every block at every edit, as a set. The set of many blocks says whether any of them has to be looked at.
+//! Properties of blocks that every edit asks for, as a set. The set of many blocks shows whether any of them has one.
 
 use std::ops::BitOr;
 
-/// What a block may have that is looked for in the whole text.
+/// A property of a block that is searched for in the whole text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// A part that was not understood.
+    /// A part that is not readable.
     Fault,
     /// A key that occurs twice in one mapping.
     RepeatedKey,
@@ -28,7 +28,7 @@ pub(super) enum Mark {
 pub(super) struct Marks(u8);
 
 impl Marks {
-    /// Returns those that the bytes of a text decide.
+    /// Returns the marks that depend on the bytes of a text.
     pub(super) fn of_text(text: &str) -> Marks {
         let has = |byte: u8| memchr::memchr(byte, text.as_bytes()).is_some();
         Marks::default()

@@ -1,4 +1,4 @@
-//! What was found out about something that never changes.
+//! Cached values of something that never changes.
 
 use std::{
     any::Any,
@@ -6,15 +6,15 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Answers, one of each type, each under the circumstances of which it is true.
+/// Cached values, one of each type, each with the key of the circumstances in which it is valid.
 #[derive(Default)]
 pub struct Memos(Mutex<Vec<Memo>>);
 
-/// The circumstances, and what was found out.
+/// The key and the value.
 type Memo = (u64, Arc<dyn Any + Send + Sync>);
 
 impl Memos {
-    /// Returns what was found out under the circumstances `key`, or is found out now.
+    /// Returns the cached value for `key`, or computes it.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
         let known = |memos: &[Memo]| {
             let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
@@ -23,7 +23,7 @@ impl Memos {
         if let Some(found) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return found;
         }
-        // Without the lock: who finds out may ask for others.
+        // Without the lock: the computation may ask for other cached values.
         let found = Arc::new(find_out());
         let mut memos = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         memos.retain(|(_, found)| !found.is::<T>());

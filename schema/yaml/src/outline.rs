@@ -27,12 +27,12 @@ pub(super) struct Index {
     pub(super) has_item: Mutex<FxHashMap<(Option<usize>, usize), bool>>,
 }
 
-/// Where names are defined in one version of a document.
+/// The definitions of names in one version of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
     /// The blocks that define each name, in order.
     pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
-    /// The blocks that define any, in order: their places and their numbers.
+    /// The blocks that define any name, in order: their positions and their ids.
     blocks: Arc<Vec<(usize, u64)>>,
 }
 
@@ -42,7 +42,7 @@ impl Definitions {
         Definitions { anchors: Arc::new(anchors(blocks)), blocks: Arc::new(defining.collect()) }
     }
 
-    /// Returns the same after a block was replaced by one that defines the same names.
+    /// Returns the definitions after a block was replaced by one that defines the same names.
     pub(super) fn with(&self, place: usize, number: u64) -> Definitions {
         let mut blocks = Arc::clone(&self.blocks);
         if let Ok(found) = blocks.binary_search_by_key(&place, |(place, _)| *place) {
@@ -51,7 +51,7 @@ impl Definitions {
         Definitions { anchors: Arc::clone(&self.anchors), blocks }
     }
 
-    /// Returns the numbers of the blocks that defined a name before and are gone. `None` where any name may lead elsewhere.
+    /// Returns the ids of the blocks that defined a name before and are gone. `None` if any name may have another definition.
     pub fn gone_since(&self, before: &Definitions) -> Option<Vec<u64>> {
         if !Arc::ptr_eq(&self.anchors, &before.anchors) || self.blocks.len() != before.blocks.len() {
             return None;

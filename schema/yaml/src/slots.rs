@@ -24,7 +24,7 @@ pub(super) struct Slot {
     pub(super) kind: BlockKind,
     /// Number of its entries or items.
     pub(super) children: usize,
-    /// What it has of what is searched for in the whole text.
+    /// Its properties that are searched for in the whole text.
     pub(super) marks: Marks,
 }
 
@@ -60,11 +60,11 @@ impl Deref for Slot {
     }
 }
 
-/// Some blocks, one after the other.
+/// Consecutive blocks.
 #[derive(Debug)]
 struct Piece {
     slots: Vec<Slot>,
-    /// What any of them has.
+    /// The marks that any of them has.
     marks: Marks,
 }
 
@@ -101,7 +101,7 @@ impl Slots {
         self.pieces[piece].slots.get(number - self.before[piece])
     }
 
-    /// Returns how many blocks at the beginning and at the end are those of another version, as far as whole pieces show it.
+    /// Returns the number of blocks at the beginning and at the end that are in pieces of another version as well.
     pub(super) fn shared_with(&self, other: &Slots) -> (usize, usize) {
         let is_same = |(one, other): &(&Arc<Piece>, &Arc<Piece>)| Arc::ptr_eq(one, other);
         let length = |(one, _): (&Arc<Piece>, &Arc<Piece>)| one.slots.len();

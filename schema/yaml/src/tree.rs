@@ -7,13 +7,13 @@ use std::ops::Range;
 pub struct Node {
     /// Range from the first character of the content to the last one, without anchor and tag.
     pub range: Range<usize>,
-    /// Its anchor and its tag. Hardly any node has one, and there are hundreds of thousands of nodes.
+    /// Its anchor and its tag. Few nodes have one, and there may be hundreds of thousands of nodes.
     pub(super) properties: Option<Box<Properties>>,
     /// The kind of node.
     pub kind: NodeKind,
 }
 
-/// What may be written before a node.
+/// Properties that may be written before a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Properties {
     anchor: Option<Box<str>>,

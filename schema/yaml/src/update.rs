@@ -166,7 +166,7 @@ impl Document {
         Arc::get_mut(&mut self.index).expect("nobody else has it yet").dangling = dangling;
     }
 
-    /// Writes down where blocks begin, after others replaced some. `grown`: by so many bytes, around zero.
+    /// Updates the starts of blocks after some were replaced. `grown`: the number of added bytes, which wraps around zero.
     fn place(&mut self, old: Range<usize>, count: usize, grown: usize) {
         let first = self.starts.get(old.start).copied().unwrap_or_else(|| {
             let before = old.start.checked_sub(1);
@@ -188,7 +188,7 @@ impl Document {
         }
     }
 
-    /// Returns those of some blocks that use a name that is not defined before them.
+    /// Returns the blocks of a range that use a name that is not defined before them.
     fn dangling(&self, some: Range<usize>) -> Vec<usize> {
         let is_few = some.len() < self.blocks.len();
         let using: Vec<usize> = match is_few {
@@ -198,7 +198,7 @@ impl Document {
         using.into_iter().filter(|number| self.has_dangling_alias(*number)).collect()
     }
 
-    /// Returns all of them, where nothing changed but some blocks, and those define what they defined before.
+    /// Returns all such blocks after some changed that define the same names as before.
     fn dangling_again(&self, known: &Arc<Vec<usize>>, changed: Range<usize>) -> Arc<Vec<usize>> {
         let place = |at: usize| known.partition_point(|number| *number < at);
         let (from, to) = (place(changed.start), place(changed.end));

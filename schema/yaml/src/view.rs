@@ -78,8 +78,8 @@ impl<'d> ItemBlocks<'d> {
         self.items.is_empty()
     }
 
-    /// Returns how many items at the beginning and at the end are in blocks that another version begins and ends with. In that
-    /// version they may be in another list.
+    /// Returns the number of items at the beginning and at the end that are in blocks with which another version begins and
+    /// ends. In that version they may be in another list.
     pub fn shared_with(&self, version: &Version) -> (usize, usize) {
         let blocks = &self.document.blocks;
         let (head, tail) = blocks.shared_with(&version.0);

@@ -8,7 +8,7 @@ use crate::{
     spot::Spot,
 };
 
-/// What rules between items are about.
+/// Topics of rules between items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// Its name.
@@ -62,19 +62,19 @@ impl<'f> Items<'f> {
         self.items.len()
     }
 
-    /// Returns those that say something about a topic, each with its number.
+    /// Returns the items with a topic, each with its number.
     pub(crate) fn about(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
         self.items.about(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
     }
 
-    /// Returns those that have a name of a kind that others have as well, each with its number.
+    /// Returns the items that share a topic with others, each with its number.
     pub(crate) fn sharing(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
         self.items.sharing(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
     }
 
     /// Whether one of them has a name.
     pub(crate) fn have_name(self, name: &str) -> bool {
-        let mut named = self.items.speaking_of(Topic::named(About::Name, name));
+        let mut named = self.items.with(Topic::named(About::Name, name));
         let facts = |index| self.items.facts::<ItemFacts>(index);
         named.any(|index| facts(index).and_then(|facts| facts.name.as_ref()).is_some_and(|own| own.name == name))
     }
@@ -131,7 +131,7 @@ pub(crate) struct Params {
 }
 
 impl ItemFacts {
-    /// Returns what rules between items are about.
+    /// Returns the topics of rules between items.
     fn topics(&self) -> Vec<Topic> {
         let name = self.name.iter().filter(|name| !name.name.is_empty());
         let mut topics: Vec<Topic> = name.map(|name| Topic::named(About::Name, &name.name)).collect();

@@ -44,7 +44,7 @@ pub(crate) enum ItemFacts {
     Files(Named, Vec<Arc<FileFacts>>),
 }
 
-/// What rules between tasks are about.
+/// Topics of rules between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// The id of a task, or of one in a file that an entry leads to.
@@ -83,18 +83,18 @@ impl<'f> Items<'f> {
         self.items.len()
     }
 
-    /// Returns those that say something about a topic, each with its number.
+    /// Returns the items with a topic, each with its number.
     pub(crate) fn about(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
         self.items.about(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
     }
 
-    /// Returns those whose ids may not be theirs alone, each with its number. `others`: the ids of tasks in other files of
-    /// the suite.
+    /// Returns the items whose ids others may have as well, each with its number. `others`: the ids of tasks in other files
+    /// of the suite.
     pub(crate) fn sharing_ids(
         self,
         mut others: impl Iterator<Item = &'f str>,
     ) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        let is_known = others.any(|id| self.items.speaking_of(Topic::named(About::Id, id)).next().is_some());
+        let is_known = others.any(|id| self.items.with(Topic::named(About::Id, id)).next().is_some());
         let mut numbers: Vec<usize> = match is_known {
             true => self.items.about(About::Id).collect(),
             false => self.items.sharing(About::Id).collect(),
@@ -105,7 +105,7 @@ impl<'f> Items<'f> {
         numbers.into_iter().filter_map(move |index| Some((index, self.items.facts(index)?)))
     }
 
-    /// Returns the tasks that say something about a topic, each with its number.
+    /// Returns the tasks with a topic, each with its number.
     pub(crate) fn tasks(self, about: About) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
         self.about(about).filter_map(|(index, facts)| match facts {
             ItemFacts::Task(task) => Some((index, &**task)),
@@ -174,7 +174,7 @@ pub(crate) struct TaskId {
 }
 
 impl ItemFacts {
-    /// Returns what rules between tasks are about.
+    /// Returns the topics of rules between tasks.
     fn topics(&self) -> Vec<Topic> {
         match self {
             ItemFacts::Nothing => Vec::new(),

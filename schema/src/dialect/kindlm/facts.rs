@@ -16,7 +16,7 @@ use crate::{
 
 use super::expects::expects;
 
-/// What rules between tests are about.
+/// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// Its name.
@@ -155,7 +155,7 @@ pub(crate) struct Placed<'f> {
 }
 
 impl<'f> SuiteFacts<'f> {
-    /// Returns the tests that say something about a topic.
+    /// Returns the tests with a topic.
     pub(crate) fn about(&self, about: About) -> impl Iterator<Item = PlacedTest<'f>> {
         self.placed(self.tests.about(about))
     }
@@ -179,7 +179,7 @@ impl<'f> SuiteFacts<'f> {
         self.placed(numbers.into_iter())
     }
 
-    /// Whether a test says something about a topic.
+    /// Whether a test has a topic.
     pub(crate) fn has(&self, about: About) -> bool {
         self.tests.about(about).next().is_some()
     }
@@ -311,7 +311,7 @@ fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
 }
 
 impl TestFacts {
-    /// Returns what rules between tests are about.
+    /// Returns the topics of rules between tests.
     fn topics(&self) -> Vec<Topic> {
         let name = self.name.iter().map(|name| Topic::named(About::Name, &name.name));
         let others = [
