@@ -70,7 +70,7 @@ fn what_is_left_decides_the_exit_status() {
     let done = place.run(&["check", "--fix"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(place.run(&["run"]).code, Some(0));
-    // Nothing but the report goes to standard output.
+    // Only the report goes to standard output.
     place.write("kindlm.yaml", suite("echo hello", "{outptu: {contains: [hello]}}"));
     let done = place.run(&["check", "--fix", "--format", "json"]);
     serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! Which files are found, and how their kinds are recognized.
+//! Discovery of files, and recognition of their kinds.
 
 use crate::support::{Place, suite};
 

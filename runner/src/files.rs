@@ -3,13 +3,13 @@
 
 mod declared;
 mod digests;
+mod disk;
 mod paths;
 mod tree;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     env, fs,
-    io::{self, Read},
     ops::Bound,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -23,13 +23,11 @@ use speclens_schema::{
 
 use declared::Seen;
 use digests::Digests;
+use disk::{kind_of, read_bounded, without_links};
 use paths::{normal, normal_from};
 
 pub use declared::Declared;
 pub use paths::{lexical, slashed, way};
-
-/// Maximum size in bytes of a file that is read for a check.
-const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum number of entries of a listed directory.
 const MAX_LISTED_ENTRIES: usize = 10_000;
@@ -581,51 +579,6 @@ impl Files for DiskFiles {
     fn main(&self) -> Option<&str> {
         self.main.as_deref()
     }
-}
-
-/// Returns the real path of a path below a real directory, at the cost of one system call per name; `None` if it
-/// contains a symbolic link, or does not only lead down.
-fn without_links(root: &Path, relative: &Path) -> Option<io::Result<PathBuf>> {
-    let is_directory = relative.as_os_str().as_encoded_bytes().ends_with(b"/");
-    let leads_down = relative.components().all(|component| matches!(component, Component::Normal(_)));
-    if is_directory || !leads_down {
-        return None;
-    }
-    let mut path = root.to_owned();
-    for name in relative.components() {
-        path.push(name);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_symlink() => return None,
-            Ok(_) => {}
-            Err(error) => return Some(Err(error)),
-        }
-    }
-    Some(Ok(path))
-}
-
-fn kind_of(metadata: &fs::Metadata) -> FileKind {
-    if metadata.is_file() {
-        FileKind::File
-    } else if metadata.is_dir() {
-        FileKind::Directory
-    } else {
-        FileKind::Other
-    }
-}
-
-/// Reads a regular file that is not too large. A pipe is not read: a read could block forever.
-fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
-    let reason = |error: io::Error| error.to_string();
-    let metadata = fs::metadata(path).map_err(reason)?;
-    if !metadata.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    let mut content = Vec::new();
-    fs::File::open(path).map_err(reason)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(reason)?;
-    if content.len() as u64 > MAX_FILE_BYTES {
-        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES / 1024 / 1024));
-    }
-    Ok(content.into())
 }
 
 #[cfg(test)]

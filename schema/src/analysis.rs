@@ -14,6 +14,7 @@ mod facts;
 mod finish;
 mod levels;
 mod problems;
+mod remarks;
 mod roster;
 mod stretches;
 
@@ -26,7 +27,7 @@ use std::{
 use crate::{
     dialect::{
         Dialect,
-        format::{Facts, Format, Lower},
+        format::{Format, Lower},
     },
     directive,
     document::{Block, Document, Fault, NodeRef, Pointer, Shape},
@@ -35,6 +36,7 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Problem},
+    relations::Facts,
     rules::ambiguous_scalar::cut_text,
     settings::Settings,
     suite::{Action, Case, Suite},
@@ -45,7 +47,7 @@ use crate::{
 use errors::{Errors, doubted};
 use finish::finish;
 pub use problems::{Located, Part, Problems};
-use roster::{Roster, Rosters};
+use roster::{Looked, Rosters};
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -80,41 +82,22 @@ struct Findings {
 
 /// Everything that was found in a document, whatever settings and comments say of it.
 struct Found<'d> {
-    /// What was found in items by themselves, each alone in an intact block.
-    items: Vec<FoundItem<'d>>,
+    /// What was found in items, each alone in an intact block.
+    lists: Vec<Looked<'d>>,
     /// Everything else.
     others: Vec<Problem>,
 }
 
-/// The problems of an item, and where it is.
-struct FoundItem<'d> {
-    block: &'d Arc<Block>,
-    /// Where the block begins.
-    start: usize,
-    list: &'static str,
-    index: usize,
-    /// Under which circumstances this was found.
-    key: u64,
-    findings: Arc<Findings>,
-}
-
-impl FoundItem<'_> {
-    /// Returns the bytes of the block.
-    fn extent(&self) -> Range<usize> {
-        self.start..self.start + self.block.length()
-    }
-
-    /// Copies of the problems, with their places in the document.
-    fn problems(&self) -> impl Iterator<Item = Problem> {
-        let base = Definition::list_at(self.list).index(self.index);
-        self.findings.problems.iter().map(move |problem| problem.clone().moved(&base, self.start))
-    }
-}
-
 impl Found<'_> {
-    fn into_problems(self) -> Vec<Problem> {
-        let Found { items, mut others } = self;
-        others.extend(items.iter().flat_map(FoundItem::problems));
+    /// Returns all of it. What is known of items is kept with the document.
+    fn into_problems(self, document: &Document, file: SpecFile) -> Vec<Problem> {
+        let Found { lists, mut others } = self;
+        let rosters = document.notes::<Rosters>();
+        for looked in lists {
+            others.extend(looked.wrong.iter().flat_map(|item| looked.problems(item)));
+            let (list, roster) = looked.into_roster();
+            rosters.keep(file, list, roster);
+        }
         others
     }
 }
@@ -168,7 +151,7 @@ impl Analyzer {
     fn found<'d>(&self, document: &'d Document, files: &dyn Files) -> Found<'d> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
-        let mut found = Found { items: Vec::new(), others: faults::problems_but(document, is_known) };
+        let mut found = Found { lists: Vec::new(), others: faults::problems_but(document, is_known) };
         let others = &mut found.others;
         if let Some(root) = document.root() {
             let mut report = Report::default();
@@ -185,28 +168,30 @@ impl Analyzer {
     }
 
     fn look_into<'d>(&self, document: &'d Document, root: NodeRef<'d>, files: &dyn Files, found: &mut Found<'d>) {
-        let Found { items, others } = found;
+        let Found { lists, others } = found;
         let broken: Vec<usize> =
             others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
         let of_root = self.validate(root, Definition::Root(self.file), files);
         others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
         let rosters = document.notes::<Rosters>();
-        let mut lists: Vec<Roster<'d>> = Vec::new();
         for list in Definition::lists(self.file) {
             let Some(node) = Definition::list_in(root, list) else { continue };
-            let roster = self.roster(document, node, list, files, rosters.take(self.file, list));
-            items.extend(roster.found(others));
-            lists.push(roster);
+            lists.push(Looked::at(self, document, node, list, files, rosters.take(self.file, list)));
         }
-        let facts: Vec<(usize, &Facts)> = lists.iter().flat_map(Roster::facts).collect();
         let mut report = Report::default();
-        if let Some(format) = self.format() {
-            format.report_relations(self.file, root, &facts, files, &mut report);
-        } else {
-            self.file.report(root, files, &mut report);
+        match (self.format(), lists.iter_mut().find(|looked| looked.has_facts())) {
+            (None, _) => self.file.report(root, files, &mut report),
+            (Some(format), Some(looked)) => {
+                looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
+                looked.remark(format.between(self.file), root, others);
+            }
+            (Some(format), None) => {
+                let looked = Looked::default();
+                looked.relate(|items| format.report_relations(self.file, root, items, files, &mut report));
+            }
         }
         others.extend(report.resolve(false).problems(root));
-        lists.into_iter().for_each(|roster| rosters.keep(self.file, roster));
+        lists.iter_mut().for_each(|looked| looked.sort_out(others));
     }
 
     /// Returns what the schema finds wrong, in the words of the format.
@@ -232,11 +217,7 @@ impl Analyzer {
 
     /// Changes whenever anything changes that a block's findings depend on.
     fn key(&self, document: &Document, block: &Block) -> u64 {
-        self.key_with(if block.has_aliases() { document.fingerprint_of(block) } else { 0 })
-    }
-
-    /// Returns the same where it is known what the aliases of the block lead to.
-    fn key_with(&self, aliases: u64) -> u64 {
+        let aliases = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
         aliases.wrapping_mul(31).wrapping_add(self.epoch)
     }
 
@@ -247,7 +228,8 @@ impl Analyzer {
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
-        let found = if is_adjusted { self.found(document, files).into_problems() } else { Vec::new() };
+        let found =
+            if is_adjusted { self.found(document, files).into_problems(document, self.file) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.

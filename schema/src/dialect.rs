@@ -9,8 +9,9 @@ mod lenient;
 
 pub use crate::document::ScalarRules;
 pub use crate::finding::{Finding, Report, Rule, Site, Words};
+pub use crate::relations::{Between, Facts, Items, Link, Said, Topic};
 pub use count::Count;
-pub use format::{Facts, Format, Gate, InForce, Lower, Starter, Traced, Unit};
+pub use format::{Format, Gate, InForce, Lower, Starter, Traced, Unit};
 use std::{
     borrow::Cow,
     fmt,

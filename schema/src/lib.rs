@@ -26,6 +26,7 @@ mod new_file;
 pub(crate) mod pattern;
 pub mod problem;
 pub mod reference;
+mod relations;
 pub(crate) mod rules;
 pub mod script;
 pub mod settings;

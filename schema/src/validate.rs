@@ -116,7 +116,7 @@ impl Definition {
         match self {
             Definition::Item(..) => node.to_checked_value(limit),
             Definition::Root(_) if node.shape() != NodeShape::Mapping => Ok(if node.shape() == NodeShape::Sequence {
-                Value::Array(node.items().map(|_| Value::Null).collect())
+                without_items(node)
             } else {
                 node.to_checked_value(limit)?
             }),
@@ -142,7 +142,7 @@ impl Definition {
                 for entry in node.entries().filter(|entry| !entry.is_merge()) {
                     let key = entry.key.key_text();
                     let value = if lists.contains(&key.as_str()) && entry.value.shape() == NodeShape::Sequence {
-                        Value::Array(entry.value.items().map(|_| Value::Null).collect())
+                        without_items(entry.value)
                     } else {
                         entry.value.to_checked_value(limit)?
                     };
@@ -152,6 +152,14 @@ impl Definition {
             }
         }
     }
+}
+
+/// Maximum number of items that are counted of a list whose items are checked on their own. No schema has a higher limit.
+const MAX_COUNTED: usize = 1_000;
+
+/// Returns a list that holds nothing, as far as a schema can tell of the same length.
+fn without_items(list: NodeRef<'_>) -> Value {
+    Value::Array(vec![Value::Null; list.item_count().min(MAX_COUNTED)])
 }
 
 fn compile(schema: &Value) -> Validator {

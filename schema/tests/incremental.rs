@@ -83,6 +83,29 @@ fn found(document: &Document, analyzer: &Analyzer, file: SpecFile, settings: &Se
     (problems, analysis.suite.cases.iter().map(|case| format!("{case:?}")).collect())
 }
 
+/// Asserts that what is found in an edited document is what is found when its text is opened. Returns that.
+#[track_caller]
+fn same(
+    document: &Document,
+    text: &str,
+    analyzer: &Analyzer,
+    file: SpecFile,
+    settings: &Settings,
+) -> (Vec<String>, Vec<String>) {
+    // What is found now is kept for the next round.
+    found(document, analyzer, file, settings);
+    let mut saved = document.clone();
+    saved.consult_whole(text);
+    let typed = found(&saved, analyzer, file, settings);
+    let opened = found(&Document::read(text, file.scalar_rules()), &Analyzer::new(file), file, settings);
+    for (typed, opened) in [(&typed.0, &opened.0), (&typed.1, &opened.1)] {
+        let first = typed.iter().zip(opened).position(|(typed, opened)| typed != opened);
+        let at = first.unwrap_or(typed.len().min(opened.len()));
+        assert!(typed == opened, "{:#?}\n{:#?}\nin\n{text}", typed.get(at), opened.get(at));
+    }
+    opened
+}
+
 #[track_caller]
 fn check(file: SpecFile) {
     let mut changed = Settings::default();
@@ -110,23 +133,110 @@ fn check(file: SpecFile) {
             text.replace_range(range.clone(), &new);
             document.edit(range, &new);
             document.refresh();
-            // What is found now is kept for the next round.
-            found(&document, &analyzer, file, settings);
-            let mut saved = document.clone();
-            saved.consult_whole(&text);
-            let typed = found(&saved, &analyzer, file, settings);
-            let opened = found(&Document::read(&text, file.scalar_rules()), &Analyzer::new(file), file, settings);
-            for (typed, opened) in [(&typed.0, &opened.0), (&typed.1, &opened.1)] {
-                let first = typed.iter().zip(opened).position(|(typed, opened)| typed != opened);
-                let at = first.unwrap_or(typed.len().min(opened.len()));
-                assert!(typed == opened, "{:#?}\n{:#?}\nin\n{text}", typed.get(at), opened.get(at));
-            }
+            let opened = same(&document, &text, &analyzer, file, settings);
             problems += opened.0.len();
             cases += opened.1.len();
         }
     }
     assert!(problems > 100, "only {problems} problems");
     assert!(cases > 100 || file.case_list().is_none(), "only {cases} cases");
+}
+
+/// Returns a list in which items have to do with each other: the head of the file, and pieces of which items are made.
+fn related_items(file: SpecFile) -> (&'static str, Vec<&'static str>) {
+    match file.as_str() {
+        "clawspec-scenarios" => (
+            "version: \"1.0\"\ntarget: {type: agent, path: skills/a, trigger: /a}\ndefaults: {timeout: 3, test_mode: true}\nscenarios:\n",
+            vec![
+                "- name: a\n  then: &x\n    - {type: artifact_exists, path: m/one.md}\n    - {type: artifact_exists, path: m/two.md, timeout: 3}\n",
+                "- name: b\n  then: *x\n",
+                "- name: c\n  tags: [negative]\n  given: [{type: file_absent, path: m/one.md}]\n  then:\n    - {type: artifact_contains, path: m/one.md, updated_after: now}\n    - {type: artifact_exists, path: m/two.md}\n",
+                "- name: a\n  when: {invoke: sessions_spawn, params: {task: [1]}}\n  then: [{type: artifact_exists, path: m/one.md}]\n",
+                "- &y\n  name: d\n  when: {invoke: /a, params: {test_mode: true}}\n  then:\n    - &p {type: artifact_exists, path: m/two.md}\n    - *p\n",
+                "- <<: *y\n  name: b\n",
+            ],
+        ),
+        "clawspec-pipeline" => (
+            "name: p\nstages:\n",
+            vec![
+                "- {name: a, agent: one}\n",
+                "- name: &n b\n  agent: two\n",
+                "- {name: *n, agent: two}\n",
+                "- {name: c, handoff_contract: h.yaml}\n",
+            ],
+        ),
+        "kindlm" => (
+            "kindlm: 1\nproject: p\nsuite: {name: s}\ndefaults: {timeoutMs: 100}\ngates: {judgeAvgMin: 0.5, driftScoreMax: 0.5, deterministicPassRate: 0.5}\nmodels: [{id: m, provider: openai}]\nprompts: {greet: {user: 'say {{word}}'}}\ntests:\n",
+            vec![
+                "- {name: a, command: x, expect: &e {latency: {maxMs: 200}}}\n",
+                "- {name: b, prompt: greet, vars: {word: x}, expect: {judge: [{criteria: good, minScore: 0.5}]}}\n",
+                "- {name: a, prompt: great, models: [m, n], vars: {wort: x}, expect: *e}\n",
+                "- {name: c, command: y, expect: {output: {contains: [x]}, baseline: {drift: {method: embedding}}}}\n",
+                "- {name: d, command: y, expect: {latency: {maxMs: 20}, output: {contains: [x]}\n",
+            ],
+        ),
+        "cli-bench" => (
+            "cli: git\nproviders: [openai/gpt-4o-mini]\nhelp_modes: [discoverable]\ntasks:\n",
+            vec![
+                "- {id: a, intent: use git, max_turns: 2, assert: &c [{ran: git log}]}\n",
+                "- {id: b, intent: 'show the log with `git log`', assert: *c}\n",
+                "- {id: a, intent: show what git log shows, assert: [{ran: git log}]}\n",
+                "- file://more.yaml\n",
+                "- file://*.yaml\n",
+            ],
+        ),
+        other => unreachable!("no items of {other} have to do with each other"),
+    }
+}
+
+/// Types, cuts and pastes items of a list.
+#[track_caller]
+fn check_relations(file: SpecFile) {
+    let settings = Settings::default();
+    let (head, pieces) = related_items(file);
+    for (seed, line_break) in [(1, "\n"), (2, "\r\n"), (3, "\n")] {
+        let indent = if seed == 3 { "  " } else { "" };
+        let piece = |number: usize| -> String {
+            let lines = pieces[number % pieces.len()].lines();
+            lines.map(|line| format!("{indent}{line}{line_break}")).collect()
+        };
+        let mut numbers = Numbers(seed);
+        let mut text = format!("{}{}", head.replace('\n', line_break), (0..8).map(piece).collect::<String>());
+        let mut document = Document::read(&text, file.scalar_rules());
+        let analyzer = Analyzer::new(file);
+        let mut reported = 0;
+        for _ in 0..120 {
+            let dash = format!("{line_break}{indent}- ");
+            let starts: Vec<usize> = text.match_indices(&dash).map(|(at, _)| at + line_break.len()).collect();
+            let start = starts[numbers.below(starts.len())];
+            let end = starts.iter().copied().find(|at| *at > start).unwrap_or(text.len());
+            let letter = (start..end).find(|at| text[*at..end].starts_with("m/") || text[*at..end].starts_with(": a"));
+            let (range, new) = match numbers.below(6) {
+                0 if starts.len() > 3 => (start..end, String::new()),
+                0 | 1 => (start..start, piece(numbers.below(pieces.len()))),
+                2 => (start..end, piece(numbers.below(pieces.len()))),
+                3 => (text.len()..text.len(), piece(numbers.below(pieces.len()))),
+                // A letter in a name or a path, and its removal.
+                4 => (letter.unwrap_or(start) + 2..letter.unwrap_or(start) + 2, "z".to_owned()),
+                _ => match text.find('z') {
+                    Some(at) => (at..at + 1, String::new()),
+                    None => (start + dash.len()..start + dash.len(), "z".to_owned()),
+                },
+            };
+            text.replace_range(range.clone(), &new);
+            document.edit(range, &new);
+            document.refresh();
+            reported += same(&document, &text, &analyzer, file, &settings).0.len();
+        }
+        assert!(reported > 500, "only {reported} problems");
+    }
+}
+
+#[test]
+fn relations_between_items_are_found_while_items_come_and_go() {
+    for file in [SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_PIPELINE, SpecFile::KINDLM, SpecFile::CLI_BENCH] {
+        check_relations(file);
+    }
 }
 
 #[test]

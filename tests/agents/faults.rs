@@ -124,7 +124,7 @@ fn full_disk_changes_no_verdict_and_leaves_no_half_recording() {
     let texts: Vec<String> = recorded.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let program = with_key(&place, &[]);
     let mut limited = Command::new("sh");
-    // As many blocks as the task itself needs, and too few for a recording.
+    // Enough blocks for the task itself, and too few for a recording.
     limited.args(["-c", "ulimit -f 1; exec \"$0\" run"]).arg(program.get_program()).current_dir(place.path());
     limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let done = Done::of(&limited.output().unwrap());

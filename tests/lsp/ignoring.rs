@@ -83,7 +83,7 @@ fn problem_is_silenced_in_a_workspace_that_has_no_settings_yet() {
     assert_eq!((&create["kind"], &create["uri"]), (&json!("create"), &json!(client.uri("speclens.yaml"))));
     assert_eq!(edit["edits"], json!([{ "range": at(0, 0), "newText": "severity:\n  no-claims: off\n" }]));
     client.forget();
-    // As in an editor afterwards: open, not saved yet.
+    // As in an editor after the edit: open, not saved yet.
     std::fs::write(client.path("speclens.yaml"), "").unwrap();
     client.open_text("speclens.yaml", "");
     client.change("speclens.yaml", json!({ "text": "severity:\n  no-claims: off\n" }));

@@ -42,6 +42,7 @@ const FORMATS: [Format; 4] = [
             "- name: test-#\n  command: sh run.sh {{who}}\n  vars: {who: \"é😀\"}\n  expect:\n    output:\n      contains: [a]\n",
             "- name: plain-#\n  command: |\n    # no comment\n    cat <<END\n    END\n  expect: {latency: {maxMs: 5}}\n",
             "- name: anchor-#\n  command: ls\n  expect: &e#\n    output: {contains: [b]}\n",
+            "- name: alias-#\n  command: echo {{who}}\n  expect: *e1\n",
         ],
         lines: &["  tags: [x]\n", "  unknown: 1\n", "  skip: true\n", "  # one\n  # two\n"],
         tail: "",
@@ -72,7 +73,8 @@ const FORMATS: [Format; 4] = [
         head: "version: \"1.0\"\ntarget:\n  type: skill\n  path: skills/news\nscenarios:\n",
         items: &[
             "- name: first-#\n  given:\n    - type: file_present\n      path: skills/news/SKILL.md\n  when: {invoke: /news}\n  then:\n    - type: artifact_exists\n      path: out/{{today}}.md\n",
-            "- name: second-#\n  when:\n    invoke: |\n      /news é😀\n      now\n  then:\n    - {type: log_entry, path: run.log, pattern: \"^a+$\"}\n",
+            "- name: second-#\n  when:\n    invoke: |\n      /news é😀\n      now\n  then: &s#\n    - {type: log_entry, path: run.log, pattern: \"^a+$\"}\n",
+            "- name: third-#\n  when: {invoke: /news}\n  then: *s2\n",
         ],
         lines: &["  tags: [x]\n", "  descripton: a\n", "  # one\n  # two\n"],
         tail: "",
@@ -115,7 +117,10 @@ impl Suite {
             2 if at > 0 => self.items.swap(at, at - 1),
             3 => self.items[at] = self.items[at].replace("-1", "-renamed-é"),
             4 => self.items[at].push_str("# behind\n# it\n"),
-            5 => self.items[at] = self.items[at].replace(" {who", "  {who"),
+            5 => {
+                self.items[at] =
+                    self.items[at].replace(" {who", "  {who").replace("[b]", "[b, \"{{who}}\"]").replace("^a+", "^a+b")
+            }
             _ if !self.items[at].contains("://") => self.items[at].push_str(dice.choose(self.format.lines)),
             _ => {}
         }
@@ -159,11 +164,14 @@ fn answers(client: &mut Client, name: &str, folder: &str, text: &str) -> Vec<(&'
         "semanticTokens/full",
         "semanticTokens/range",
         "documentHighlight",
+        "references",
     ];
     let asked = methods.map(|method| {
         let range = json!({ "start": { "line": 3, "character": 0 }, "end": { "line": 30, "character": 0 } });
         let position = place(text, text.find("{{").map_or(0, |at| at + 3));
-        let params = json!({ "textDocument": { "uri": uri }, "range": range, "position": position });
+        let context = json!({ "includeDeclaration": true });
+        let params =
+            json!({ "textDocument": { "uri": uri }, "range": range, "position": position, "context": context });
         (method, client.ask(&format!("textDocument/{method}"), params))
     });
     let answered = asked.into_iter().map(|(method, id)| {
@@ -228,8 +236,13 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
                 let fresh = answers(&mut client, &opened, "two", &text);
                 client.notify("textDocument/didClose", json!({ "textDocument": { "uri": client.uri(&opened) } }));
                 for ((method, kept), (_, fresh)) in kept.into_iter().zip(fresh) {
-                    let may_be_empty =
-                        ["documentLink", "documentHighlight", "semanticTokens/full", "semanticTokens/range"];
+                    let may_be_empty = [
+                        "documentLink",
+                        "documentHighlight",
+                        "references",
+                        "semanticTokens/full",
+                        "semanticTokens/range",
+                    ];
                     assert!(fresh != json!([]) || may_be_empty.contains(&method), "{method}: {text}");
                     assert_eq!(kept, fresh, "{} {method} in round {round}:\n{text}", format.file);
                 }

@@ -1,4 +1,4 @@
-//! Which documents are specs, what they belong to, and which documents an edit affects.
+//! Documents that are specs, their suites, and the documents that an edit affects.
 
 use serde_json::{Value, json};
 

@@ -166,12 +166,12 @@ impl Background {
 }
 
 /// Stops all running commands before the program itself is suspended (Ctrl-Z). They continue when the result is
-/// dropped. The time in between counts towards no deadline and no duration.
+/// dropped. The time in between counts toward no deadline and no duration.
 pub fn suspend() -> suspension::Suspension {
     suspension::Suspension::begin()
 }
 
-/// Returns the total time for which the program has been suspended: it counts towards no deadline.
+/// Returns the total time for which the program has been suspended: it counts toward no deadline.
 pub(crate) fn suspended() -> Duration {
     suspension::total()
 }

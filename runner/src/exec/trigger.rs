@@ -20,7 +20,7 @@ use crate::{
     gateway::Gateway,
     observe::View,
     patience::Patience,
-    recording,
+    recording, trace,
     watch::{Identity, Watch},
 };
 
@@ -129,13 +129,9 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
     if evidence.duration_ms.is_none() {
         evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
     }
-    watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| now_us());
+    watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
     evidence.context = values::ended(context, run_id, act.gateway, act.world.clock, act.world.directory);
     (Attempt { evidence, notes }, Some(watch))
-}
-
-fn now_us() -> i64 {
-    i64::try_from(recording::now_us()).unwrap_or(i64::MAX)
 }
 
 fn deadline_note(ended: Ended, limit: Duration) -> Option<String> {

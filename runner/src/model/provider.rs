@@ -311,7 +311,7 @@ impl Target {
     }
 }
 
-/// Whether an address leads to this machine, whatever a name service says.
+/// Returns whether an address leads to this machine, regardless of name resolution.
 pub(crate) fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.').eq_ignore_ascii_case("localhost"),

@@ -30,6 +30,14 @@ pub(super) fn is_through_alias(problem: &Problem, document: &Document) -> bool {
     is_about_the_value(problem.code) && document.text().get_byte(problem.range.start) == Some(b'*')
 }
 
+/// Returns the blocks of the values that aliases use where one of these problems was found. `None` where none was.
+pub(super) fn values(problems: &[Problem], document: &Document) -> Option<Stretches> {
+    let through_alias = problems.iter().filter(|problem| is_through_alias(problem, document));
+    let own = through_alias.filter_map(|problem| Some(document.find(&problem.at)?.own_range()));
+    let blocks: Vec<Range<usize>> = own.map(|own| document.block_around(own.start)).collect();
+    (!blocks.is_empty()).then(|| Stretches::of(blocks.into_iter()))
+}
+
 /// Reports problems that aliases repeat once.
 pub(super) fn fold(problems: &mut Vec<Problem>, document: &Document) {
     let through_alias = |problem: &Problem| is_through_alias(problem, document);

@@ -1,13 +1,14 @@
 //! The last look at what was found: its order, what comments and settings say of it, and which mistakes are alike.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Analyzer, Found, FoundItem, aliases, directives, facts,
+    Analyzer, Found, aliases, directives, facts,
     levels::Levels,
     problems::{Part, Problems},
+    roster::{Looked, Rosters, Wrong},
     stretches::Stretches,
 };
 use crate::{
@@ -21,43 +22,53 @@ use crate::{
 /// Makes what was found what is reported: comments and settings decide, and what is said twice is said once. What was found in
 /// an item by itself stays as it is, and shared, unless something outside of the item has a say.
 pub(super) fn finish(found: Found<'_>, document: &Document, analyzer: &Analyzer, settings: &Settings) -> Problems {
-    let Found { items, mut others } = found;
+    let Found { mut lists, mut others } = found;
     let allowances = directive::allowances(document);
     let length = document.text().len_bytes();
     let (everywhere, somewhere): (Vec<&Allowance>, Vec<&Allowance>) =
         allowances.iter().partition(|allowance| allowance.covers == (0..length + 1));
     let levels = Levels::of(analyzer, settings, &everywhere);
     let allowed = Stretches::of(somewhere.iter().map(|allowance| allowance.covers.clone()));
-    let is_apart = |item: &FoundItem<'_>| !item.findings.is_entangled && !allowed.touch(&item.extent());
-    let (mut items, entangled): (Vec<_>, Vec<_>) = items.into_iter().partition(is_apart);
-    others.extend(entangled.iter().flat_map(FoundItem::problems));
-    if others.iter().any(|problem| aliases::is_through_alias(problem, document)) {
-        // An alias may repeat what was found in any item with an anchor.
-        let (apart, repeated): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| !item.block.has_anchors());
-        others.extend(repeated.iter().flat_map(FoundItem::problems));
-        items = apart;
+    hand_over(&mut lists, &mut others, |looked, item| looked.is_entangled(item) || allowed.touch(&item.extent()));
+    // An alias may repeat what was found in the item that defines its value.
+    let values = aliases::values(&others, document);
+    if let Some(values) = values {
+        hand_over(&mut lists, &mut others, |_, item| item.has_anchors && values.touch(&item.extent()));
     }
-    finish_others(&mut others, &items, document, analyzer, &allowances, &levels);
-    let parts = items.into_iter().filter_map(|item| {
-        let key = item.key.rotate_left(11) ^ levels.key();
-        let FoundItem { block, start, list, index, findings, .. } = item;
-        let problems = block.memo(key, || Told(Arc::new(levels.told(&findings.problems))));
-        let problems = Arc::clone(&problems.0);
-        (!problems.is_empty()).then(|| Part { block: Arc::clone(block), start, list, index, key, problems })
-    });
-    let mut parts: Vec<Part> = parts.collect();
+    finish_others(&mut others, &lists, document, analyzer, &allowances, &levels);
+    let mut places = Vec::new();
+    let mut parts: Vec<Part> = Vec::with_capacity(lists.iter().map(|looked| looked.wrong.len()).sum());
+    for looked in &mut lists {
+        for item in std::mem::take(&mut looked.wrong) {
+            let Wrong { index, start, length, .. } = item;
+            let first_place = places.len();
+            let told = looked.told(&item, &levels, &mut places);
+            if !told.problems.is_empty() {
+                parts.push(Part { start, length, list: looked.list, index, first_place, told });
+            }
+        }
+    }
     // A document may have its lists in any order.
     parts.sort_by_key(|part| part.start);
-    Problems::new(analyzer.file, analyzer.is_guess, parts, others)
+    let rosters = document.notes::<Rosters>();
+    lists.into_iter().map(Looked::into_roster).for_each(|(list, roster)| rosters.keep(analyzer.file, list, roster));
+    Problems::new(analyzer.file, analyzer.is_guess, parts, places, others)
 }
 
-/// What is reported of an item.
-struct Told(Arc<Vec<Problem>>);
+/// Puts the problems of some items to the others.
+fn hand_over<'d>(lists: &mut [Looked<'d>], others: &mut Vec<Problem>, is_meant: impl Fn(&Looked<'d>, &Wrong) -> bool) {
+    for looked in lists {
+        let (meant, rest): (Vec<Wrong>, Vec<Wrong>) =
+            std::mem::take(&mut looked.wrong).into_iter().partition(|item| is_meant(looked, item));
+        others.extend(meant.iter().flat_map(|item| looked.problems(item)));
+        looked.wrong = rest;
+    }
+}
 
 /// The same for what was not found in an item by itself, and for the comments.
 fn finish_others(
     problems: &mut Vec<Problem>,
-    items: &[FoundItem<'_>],
+    lists: &[Looked<'_>],
     document: &Document,
     analyzer: &Analyzer,
     allowances: &[Allowance],
@@ -68,11 +79,10 @@ fn finish_others(
     let mut begun: FxHashSet<(Code, usize)> = FxHashSet::default();
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
-        let of_items = |item: &FoundItem<'_>| {
-            let start = item.start;
-            item.findings.problems.iter().map(move |it| (it.code, it.range.start + start)).collect::<Vec<_>>()
-        };
-        begun.extend(items.iter().flat_map(of_items));
+        for looked in lists {
+            let of_item = |item| looked.found(item).map(move |it| (it.code, it.range.start + item.start));
+            begun.extend(looked.wrong.iter().flat_map(of_item));
+        }
     }
     problems.retain(|problem| !levels.is_of_no_concern(problem));
     settle(problems, document);
@@ -83,7 +93,7 @@ fn finish_others(
     directives::lint(document, analyzer.file, allowances, problems);
     if !allowances.is_empty() {
         begun.extend(problems.iter().map(begin));
-        let of_items = || items.iter().flat_map(|item| &item.findings.problems);
+        let of_items = || lists.iter().flat_map(|looked| looked.wrong.iter().flat_map(|item| looked.found(item)));
         // Where part of the text is not understood, or belongs to another tool perhaps, what is allowed may be there
         // anyway.
         if !analyzer.is_guess && !problems.iter().chain(of_items()).any(|problem| problem.code.is_about_reading()) {

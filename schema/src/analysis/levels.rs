@@ -53,11 +53,8 @@ impl<'s> Levels<'s> {
         severity.is_some()
     }
 
-    /// Returns what is reported of the problems of an item.
-    pub(super) fn told(&self, found: &[Problem]) -> Vec<Problem> {
-        let concern = found.iter().filter(|it| !self.is_of_no_concern(it) && !self.allowed.contains(&it.code));
-        let mut told: Vec<Problem> = concern.cloned().collect();
-        told.retain_mut(|problem| self.adjust(problem));
-        told
+    /// Gives a problem of an item the severity that settings say. Returns whether it is reported.
+    pub(super) fn tells(&self, problem: &mut Problem) -> bool {
+        !self.is_of_no_concern(problem) && !self.allowed.contains(&problem.code) && self.adjust(problem)
     }
 }

@@ -3,12 +3,13 @@
 
 use std::{any::Any, ops::Range, sync::Arc};
 
+use super::levels::Levels;
 use crate::{
     dialect::Dialect,
-    document::{Block, Document},
+    document::{Document, Memos},
     fixes,
     json_schema::SpecFile,
-    problem::{Applicability, Code, Fix, Problem, Severity},
+    problem::{Applicability, Code, Fix, Problem, Related, Severity},
     validate::Definition,
 };
 
@@ -20,24 +21,77 @@ pub struct Problems {
     is_guess: bool,
     /// What was found in items by themselves, in the order of the text.
     pub(super) parts: Vec<Part>,
+    /// The places in other items that belong to the problems of the parts.
+    places: Vec<ItemPlace>,
     /// Everything else, in the order of the text. Fixes that need the whole file are not among its fixes.
     others: Vec<Problem>,
     /// Up to where the others reach, each with those before it.
     reach: Vec<usize>,
 }
 
-/// What was found in an item by itself. Its ranges count from the beginning of the item's block, its pointers from the item.
+/// What was found in an item. Its ranges count from the beginning of the item's block, its pointers from the item.
 #[derive(Clone, Debug)]
 pub struct Part {
-    pub(super) block: Arc<Block>,
-    /// Where the block begins.
+    /// Where the block begins, and how many bytes it has.
     pub(super) start: usize,
+    pub(super) length: usize,
     /// The list that the item is in, and its number.
     pub(super) list: &'static str,
     pub(super) index: usize,
-    /// Under which circumstances this is what was found.
-    pub(super) key: u64,
-    pub(super) problems: Arc<Vec<Problem>>,
+    /// The first of its places in other items.
+    pub(super) first_place: usize,
+    pub(super) told: Arc<Told>,
+}
+
+/// What is reported of an item.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) problems: Vec<Problem>,
+    /// The places that belong to a problem and are in other items, in order: the number of the problem, that of the related
+    /// place, and that of the item among the places of the part. Their ranges count from the block of that item, their
+    /// pointers from the item.
+    elsewhere: Vec<(usize, usize, usize)>,
+    /// What was made of them.
+    memos: Memos,
+}
+
+impl Told {
+    /// Returns what is reported of problems, each with its places that are in other items.
+    pub(super) fn of(mut found: Vec<(Problem, Vec<(usize, usize)>)>, levels: &Levels<'_>) -> Told {
+        found.sort_by_key(|(problem, _)| (problem.range.start, problem.code));
+        found.retain_mut(|(problem, _)| levels.tells(problem));
+        let numbered = found.iter().enumerate();
+        let elsewhere =
+            numbered.flat_map(|(number, (_, places))| places.iter().map(move |place| (number, place.0, place.1)));
+        let elsewhere = elsewhere.collect();
+        Told { problems: found.into_iter().map(|(problem, _)| problem).collect(), elsewhere, memos: Memos::default() }
+    }
+}
+
+impl Told {
+    /// Returns the places of a problem that are in other items: the number of the related place, and that of the item.
+    fn elsewhere_of(&self, number: usize) -> impl Iterator<Item = (usize, usize)> {
+        let first = self.elsewhere.partition_point(|(of, ..)| *of < number);
+        let own = self.elsewhere[first..].iter().take_while(move |(of, ..)| *of == number);
+        own.map(|(_, related, place)| (*related, *place))
+    }
+}
+
+/// Where an item is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ItemPlace {
+    /// Where its block begins.
+    pub(super) start: usize,
+    /// Its number in the list.
+    pub(super) index: usize,
+}
+
+impl ItemPlace {
+    /// Makes a place that counts from the item one of the document.
+    pub(super) fn place(self, list: &str, related: &mut Related) {
+        related.range = related.range.start + self.start..related.range.end + self.start;
+        related.at = Definition::list_at(list).index(self.index).join(&related.at);
+    }
 }
 
 /// A problem and its place.
@@ -46,28 +100,36 @@ pub struct Located<'p> {
     problem: &'p Problem,
     /// The part that it is in, and its number there.
     part: Option<(&'p Part, usize)>,
+    /// The places of the parts.
+    places: &'p [ItemPlace],
     is_guess: bool,
 }
 
 impl Problems {
     /// Returns the problems of a document. The parts and the others are in the order of the text.
-    pub(super) fn new(file: SpecFile, is_guess: bool, parts: Vec<Part>, others: Vec<Problem>) -> Problems {
+    pub(super) fn new(
+        file: SpecFile,
+        is_guess: bool,
+        parts: Vec<Part>,
+        places: Vec<ItemPlace>,
+        others: Vec<Problem>,
+    ) -> Problems {
         let reach = others.iter().scan(0, |reach, problem| {
             *reach = problem.range.end.max(*reach);
             Some(*reach)
         });
-        Problems { reach: reach.collect(), file, is_guess, parts, others }
+        Problems { reach: reach.collect(), file, is_guess, parts, places, others }
     }
 
     /// Returns the problems of a document that is not analysed by parts.
     pub fn of_whole(file: SpecFile, mut problems: Vec<Problem>) -> Problems {
         problems.sort_by_key(|problem| (problem.range.start, problem.code));
-        Problems::new(file, false, Vec::new(), problems)
+        Problems::new(file, false, Vec::new(), Vec::new(), problems)
     }
 
     /// Returns how many there are.
     pub fn len(&self) -> usize {
-        self.others.len() + self.parts.iter().map(|part| part.problems.len()).sum::<usize>()
+        self.others.len() + self.parts.iter().map(|part| part.told.problems.len()).sum::<usize>()
     }
 
     /// Whether there is none.
@@ -81,13 +143,13 @@ impl Problems {
     }
 
     fn merged<'p>(&'p self, parts: &'p [Part], others: &'p [Problem]) -> impl Iterator<Item = Located<'p>> {
-        let is_guess = self.is_guess;
+        let (is_guess, places) = (self.is_guess, self.places.as_slice());
         let of_part = move |part: &'p Part| {
-            let problems = part.problems.iter().enumerate();
-            problems.map(move |(index, problem)| Located { problem, part: Some((part, index)), is_guess })
+            let problems = part.told.problems.iter().enumerate();
+            problems.map(move |(index, problem)| Located { problem, part: Some((part, index)), places, is_guess })
         };
         let mut own = parts.iter().flat_map(of_part).peekable();
-        let mut others = others.iter().map(move |problem| Located { problem, part: None, is_guess }).peekable();
+        let mut others = others.iter().map(move |problem| Located { problem, part: None, places, is_guess }).peekable();
         std::iter::from_fn(move || match (own.peek(), others.peek()) {
             (Some(first), Some(other)) if first.order() <= other.order() => own.next(),
             (_, Some(_)) => others.next(),
@@ -99,7 +161,7 @@ impl Problems {
     /// one.
     pub fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = Located<'_>> {
         let Range { start, end } = *range;
-        let parts = self.parts.partition_point(|part| part.start + part.block.length() < start);
+        let parts = self.parts.partition_point(|part| part.start + part.length < start);
         let parts = &self.parts[parts..];
         let parts = &parts[..parts.partition_point(|part| part.start <= end)];
         let others = &self.others[self.reach.partition_point(|reach| *reach < start)..];
@@ -158,13 +220,13 @@ impl Part {
 
     /// Returns the problems. Ranges count from [`Part::start`].
     pub fn problems(&self) -> &[Problem] {
-        &self.problems
+        &self.told.problems
     }
 
     /// Returns what was made of the problems before, or is made of them now. `key` stands for everything else that it
     /// depends on.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, make: impl FnOnce() -> T) -> Arc<T> {
-        self.block.memo(self.key.rotate_left(7) ^ key, make)
+        self.told.memos.memo(key, make)
     }
 }
 
@@ -209,6 +271,18 @@ impl<'p> Located<'p> {
         self.problem
     }
 
+    /// Returns the bytes that the places count from that belong to it: for each place the beginning of a line in its item. 0
+    /// where they are absolute.
+    pub fn starts_of_related(&self) -> Vec<usize> {
+        let mut starts = vec![self.distance(); self.problem.related.len()];
+        if let Some((part, number)) = self.part {
+            for (related, place) in part.told.elsewhere_of(number) {
+                starts[related] = self.places[part.first_place + place].start;
+            }
+        }
+        starts
+    }
+
     /// Returns the part that it is in, and its number there.
     pub fn part(&self) -> Option<(&'p Part, usize)> {
         self.part
@@ -218,8 +292,14 @@ impl<'p> Located<'p> {
     pub fn problem(&self) -> Problem {
         match self.part {
             None => self.problem.clone(),
-            Some((part, _)) => {
-                self.problem.clone().moved(&Definition::list_at(part.list).index(part.index), part.start)
+            Some((part, number)) => {
+                let base = Definition::list_at(part.list).index(part.index);
+                let mut problem = self.problem.clone().moved(&base, part.start);
+                for (related, place) in part.told.elsewhere_of(number) {
+                    problem.related[related] = self.problem.related[related].clone();
+                    self.places[part.first_place + place].place(part.list, &mut problem.related[related]);
+                }
+                problem
             }
         }
     }

@@ -4,178 +4,433 @@
 use std::{
     cell::Cell,
     hash::{Hash, Hasher},
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::{Analyzer, Findings, FoundItem};
+use super::{
+    Analyzer, Findings,
+    levels::Levels,
+    problems::{ItemPlace, Told},
+    remarks::{OfRule, Remark, Scene, Words},
+};
 use crate::{
-    dialect::format::Facts,
-    document::{Block, Document, ItemBlock, NodeRef, parallel},
+    document::{Definitions, Document, ItemBlock, ItemBlocks, NodeRef, Version, parallel},
     files::Files,
     json_schema::SpecFile,
     problem::Problem,
+    relations::{Between, Facts, Items, Tally},
     validate::Definition,
 };
 
 /// The lists of a document as they were looked at last, in whichever version.
 #[derive(Default)]
-pub(super) struct Rosters(Mutex<FxHashMap<(SpecFile, &'static str), Vec<Known>>>);
+pub(super) struct Rosters(Mutex<FxHashMap<(SpecFile, &'static str), Roster>>);
 
-/// The items of a list, in their order.
-pub(super) struct Roster<'d> {
-    list: &'static str,
-    places: Vec<Place<'d>>,
+/// The items of a list, in their order. What is asked of all of them at every keystroke is in lists of its own.
+#[derive(Default)]
+pub(super) struct Roster {
+    /// What else was known when they were looked at: see [`Analyzer::basis`].
+    basis: u64,
+    /// The version of the document, and where names were defined in it.
+    version: Version,
+    definitions: Definitions,
+    /// The number of the block that each item is alone in, or 0, which no block has.
+    ids: Vec<u64>,
+    /// Number of items that are not alone in a block: they are looked at each time.
+    loose: usize,
     known: Vec<Known>,
+    /// The items with problems.
+    wrong: Vec<usize>,
+    /// The items with aliases.
+    leading: Vec<usize>,
+    /// What items say that matters to others; empty for a list of which nothing does.
+    facts: Vec<Facts>,
+    tally: Tally,
+    /// What rules report of items because of others.
+    of_rules: Vec<OfRule>,
+    /// The items that changed since the rules were asked.
+    changed: Vec<usize>,
 }
 
-/// Where an item is.
-struct Place<'d> {
-    /// The block that it is alone in.
-    block: Option<&'d Arc<Block>>,
-    /// The byte that its ranges count from.
-    start: usize,
+/// The items of a list of a document, looked at.
+#[derive(Default)]
+pub(super) struct Looked<'d> {
+    pub(super) list: &'static str,
+    blocks: Option<ItemBlocks<'d>>,
+    roster: Roster,
+    /// The items with problems that are alone in an intact block.
+    pub(super) wrong: Vec<Wrong>,
+    /// What rules report of them: the rule, and the number of the remark. In the order of the items.
+    remarked: Vec<(usize, usize)>,
 }
 
 /// What is known of an item.
-pub(super) struct Known {
-    /// The number of the block that it is alone in, or 0, which no block has.
-    id: u64,
+struct Known {
     /// Under which circumstances it is known.
     key: u64,
     /// Where its node begins, from where its ranges count.
     offset: usize,
-    has_problems: bool,
-    facts: Option<Facts>,
+    /// The blocks that its aliases lead to. Empty without aliases.
+    leads: Box<[u64]>,
     findings: Arc<Findings>,
-}
-
-impl Known {
-    fn of(id: u64, key: u64, offset: usize, findings: Arc<Findings>) -> Known {
-        let (has_problems, facts) = (!findings.problems.is_empty(), findings.facts.clone());
-        Known { id, key, offset, has_problems, facts, findings }
-    }
+    /// What was reported of it last, and under which circumstances.
+    told: Option<(u64, Arc<Told>)>,
 }
 
 impl Rosters {
     /// Returns what is known of the items of a list.
-    pub(super) fn take(&self, file: SpecFile, list: &'static str) -> Vec<Known> {
+    pub(super) fn take(&self, file: SpecFile, list: &'static str) -> Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&(file, list)).unwrap_or_default()
     }
 
     /// Keeps it for the next version.
-    pub(super) fn keep(&self, file: SpecFile, mut roster: Roster<'_>) {
-        roster.known.retain(|known| known.id != 0);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((file, roster.list), roster.known);
+    pub(super) fn keep(&self, file: SpecFile, list: &'static str, roster: Roster) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((file, list), roster);
     }
 }
 
-impl<'d> Roster<'d> {
-    /// Returns the items with problems that are alone in an intact block. The problems of the others are handed over.
-    pub(super) fn found(&self, others: &mut Vec<Problem>) -> Vec<FoundItem<'d>> {
-        let mut found = Vec::new();
-        let list = self.list;
-        let wrong = self.places.iter().zip(&self.known).enumerate().filter(|(_, (_, known))| known.has_problems);
-        for (index, (Place { block, start }, Known { key, findings, .. })) in wrong {
-            let Some(block) = *block else {
-                let base = Definition::list_at(list).index(index);
-                others.extend(findings.problems.iter().map(|problem| problem.clone().moved(&base, *start)));
-                continue;
-            };
-            let item = FoundItem { block, start: *start, list, index, key: *key, findings: Arc::clone(findings) };
-            // What cannot be read beside them may say more about them.
-            if block.is_intact() { found.push(item) } else { others.extend(item.problems()) }
-        }
-        found
-    }
+/// An item with problems, and where it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wrong {
+    /// The number of the item.
+    pub(super) index: usize,
+    /// Where the block begins that it is alone in, and how many bytes that has.
+    pub(super) start: usize,
+    pub(super) length: usize,
+    /// Whether its block defines names.
+    pub(super) has_anchors: bool,
+    /// Its first remark, and the first one that is not its.
+    remarks: (usize, usize),
+}
 
-    /// Returns what the items say that matters to others, each with the byte where it begins.
-    pub(super) fn facts(&self) -> impl Iterator<Item = (usize, &Facts)> {
-        let known = self.places.iter().zip(&self.known);
-        known.filter_map(|(place, known)| Some((place.start + known.offset, known.facts.as_ref()?)))
+impl Wrong {
+    /// Returns the bytes of the block.
+    pub(super) fn extent(&self) -> Range<usize> {
+        self.start..self.start + self.length
     }
 }
 
-/// What was known of the items of a list, in their order, to be compared with the items that there are.
-struct Before(std::vec::IntoIter<Known>);
-
-impl Before {
-    /// Returns what is known of an item. An item above it may be new, and one may be gone.
-    fn recall(&mut self, id: u64, key: u64) -> Option<Known> {
-        let first = self.0.as_slice().iter().take(2).position(|known| known.id == id)?;
-        self.0.nth(first).filter(|known| known.key == key)
-    }
-}
-
-impl Analyzer {
-    /// Returns what each item of a list gives. As long as answers are known they are looked up; when many are not, they
-    /// are found on several threads.
-    pub(super) fn roster<'d>(
-        &self,
+impl<'d> Looked<'d> {
+    /// Looks at the items of a list that were not looked at yet.
+    pub(super) fn at(
+        analyzer: &Analyzer,
         document: &'d Document,
         node: NodeRef<'d>,
         list: &'static str,
         files: &dyn Files,
-        before: Vec<Known>,
-    ) -> Roster<'d> {
-        const MANY: usize = 32;
-        let blocks: Vec<Option<ItemBlock<'d>>> = match node.item_blocks() {
-            Some(blocks) => blocks.map(|block| Some(block).filter(|block| block.is_alone)).collect(),
-            None => node.items().map(|_| None).collect(),
-        };
-        let places = blocks.iter().map(|block| match block {
-            Some(block) => Place { block: Some(block.block), start: block.start },
-            None => Place { block: None, start: 0 },
-        });
-        let places: Vec<Place<'d>> = places.collect();
-        let mut known = Vec::with_capacity(blocks.len());
-        let mut before = Before(before.into_iter());
-        let fresh = Cell::new(0);
-        let look = |index: usize, block: &Option<ItemBlock<'d>>, count: &dyn Fn()| {
-            let item = node.item_at(index).expect("each of the items has a block, or none");
-            match block {
-                Some(block) => self.look_or_recall(document, item, block, list, files, count),
-                None => Known::of(0, 0, item.range().start, Arc::new(self.look_at(item, list, files))),
-            }
-        };
-        while let Some(block) = blocks.get(known.len()) {
-            let index = known.len();
-            if fresh.get() > MANY {
-                let rest: Vec<_> = blocks.iter().enumerate().skip(index).collect();
-                known.extend(parallel::map(&rest, |(index, block)| look(*index, block, &|| {})));
-                break;
-            }
-            let recalled = block.as_ref().and_then(|it| before.recall(it.id, self.key_in(document, it, list)));
-            known.push(recalled.unwrap_or_else(|| look(index, block, &|| fresh.set(fresh.get() + 1))));
-        }
-        Roster { list, places, known }
+        mut roster: Roster,
+    ) -> Looked<'d> {
+        analyzer.bring_up_to_date(&mut roster, document, node, list, files);
+        Looked { list, blocks: node.item_blocks(), roster, wrong: Vec::new(), remarked: Vec::new() }
     }
 
+    /// Whether its items say anything that matters to others.
+    pub(super) fn has_facts(&self) -> bool {
+        !self.roster.facts.is_empty()
+    }
+
+    /// Calls a function with what the items say that matters to others.
+    pub(super) fn relate(&self, look: impl FnOnce(Items<'_>)) {
+        self.roster.relate(self.blocks, look);
+    }
+
+    /// Brings up to date what rules report of items because of others. What cannot be kept is handed over.
+    pub(super) fn remark(&mut self, rules: &[&dyn Between], root: NodeRef<'_>, others: &mut Vec<Problem>) {
+        let Looked { list, blocks, roster, .. } = self;
+        let mut of_rules = std::mem::take(&mut roster.of_rules);
+        of_rules.resize_with(rules.len(), OfRule::default);
+        let changed = std::mem::take(&mut roster.changed);
+        let key_of = |index: usize| (roster.ids[index], roster.known[index].key);
+        roster.relate(*blocks, |items| {
+            let scene = Scene { root, list, items, blocks: *blocks, key_of: &key_of, changed: &changed };
+            for (rule, of_rule) in rules.iter().zip(&mut of_rules) {
+                of_rule.bring_up_to_date(*rule, &scene, others);
+            }
+        });
+        roster.of_rules = of_rules;
+    }
+
+    /// Writes down the items with problems that are alone in an intact block. The problems of the others are handed over.
+    pub(super) fn sort_out(&mut self, others: &mut Vec<Problem>) {
+        let mut remarked: Vec<(usize, usize, usize)> = Vec::new();
+        for (rule, of_rule) in self.roster.of_rules.iter().enumerate() {
+            let kept = of_rule.remarks.iter().enumerate().filter(|(_, remark)| remark.words.is_some());
+            remarked.extend(kept.map(|(number, remark)| (remark.link.of.item, rule, number)));
+        }
+        remarked.sort();
+        let mut wrong: Vec<Wrong> = Vec::with_capacity(self.roster.wrong.len() + remarked.len());
+        let mut apart = Vec::new();
+        let (mut own, mut next) = (self.roster.wrong.iter().copied().peekable(), 0);
+        loop {
+            let of_remark = remarked.get(next).map(|(item, ..)| *item);
+            let Some(index) = own.peek().copied().into_iter().chain(of_remark).min() else { break };
+            own.next_if_eq(&index);
+            let count = remarked[next..].iter().take_while(|(item, ..)| *item == index).count();
+            let remarks = (next, next + count);
+            next += count;
+            let place = self.blocks.as_mut().map(|blocks| blocks.at(index)).filter(|place| place.is_alone);
+            let wrong_item = Wrong { index, remarks, ..Wrong::default() };
+            match place {
+                Some(ItemBlock { start, length, has_anchors, is_intact, .. }) => {
+                    let item = Wrong { start, length, has_anchors, ..wrong_item };
+                    // What cannot be read beside them may say more about them.
+                    if is_intact { wrong.push(item) } else { apart.push(item) }
+                }
+                None => apart.push(wrong_item),
+            }
+        }
+        self.remarked = remarked.into_iter().map(|(_, rule, number)| (rule, number)).collect();
+        others.extend(apart.iter().flat_map(|wrong| self.problems(wrong)));
+        self.wrong = wrong;
+    }
+
+    fn remarks(&self, wrong: &Wrong) -> impl Iterator<Item = (&Remark, &Words)> {
+        let remarks = self.remarked[wrong.remarks.0..wrong.remarks.1].iter();
+        remarks.filter_map(|(rule, number)| {
+            let remark = &self.roster.of_rules[*rule].remarks[*number];
+            Some((remark, remark.words.as_deref()?))
+        })
+    }
+
+    /// Returns what was found in an item and is reported because of others. Ranges count from its block.
+    pub(super) fn found(&self, wrong: &Wrong) -> impl Iterator<Item = &Problem> {
+        let own = &self.roster.known[wrong.index].findings.problems;
+        own.iter().chain(self.remarks(wrong).map(|(_, words)| &words.problem))
+    }
+
+    /// Whether what is said of the problems of an item depends on other parts of the document.
+    pub(super) fn is_entangled(&self, wrong: &Wrong) -> bool {
+        self.roster.known[wrong.index].findings.is_entangled || self.remarks(wrong).any(|(_, words)| words.is_entangled)
+    }
+
+    /// Returns copies of the problems of an item, with their places in the document.
+    pub(super) fn problems(&self, wrong: &Wrong) -> Vec<Problem> {
+        let base = Definition::list_at(self.list).index(wrong.index);
+        let own = self.roster.known[wrong.index].findings.problems.iter();
+        let own = own.map(|problem| problem.clone().moved(&base, wrong.start));
+        let remarks = self.remarks(wrong).map(|(remark, words)| {
+            let mut problem = words.problem.clone().moved(&base, wrong.start);
+            for (number, other) in &words.elsewhere {
+                let item = remark.link.because[*other].item;
+                problem.related[*number] = words.problem.related[*number].clone();
+                self.place_of(item).place(self.list, &mut problem.related[*number]);
+            }
+            problem
+        });
+        own.chain(remarks).collect()
+    }
+
+    fn place_of(&self, index: usize) -> ItemPlace {
+        let start = self.blocks.map_or(0, |mut blocks| blocks.at(index).start);
+        ItemPlace { start, index }
+    }
+
+    /// Returns what is reported of an item: what was found, adjusted. Each place in another item is added to `places`.
+    pub(super) fn told(&mut self, wrong: &Wrong, levels: &Levels<'_>, places: &mut Vec<ItemPlace>) -> Arc<Told> {
+        let mut hasher = FxHasher::default();
+        (levels.key(), self.roster.known[wrong.index].key).hash(&mut hasher);
+        self.remarks(wrong).for_each(|(remark, _)| remark.key.hash(&mut hasher));
+        let key = hasher.finish();
+        for (remark, _) in self.remarks(wrong) {
+            places.extend(remark.link.because.iter().map(|said| self.place_of(said.item)));
+        }
+        if let Some((known, told)) = &self.roster.known[wrong.index].told
+            && *known == key
+        {
+            return Arc::clone(told);
+        }
+        let own = self.roster.known[wrong.index].findings.problems.iter().map(|problem| (problem.clone(), Vec::new()));
+        let mut first = 0;
+        let remarks = self.remarks(wrong).map(|(remark, words)| {
+            let elsewhere = words.elsewhere.iter().map(|(number, other)| (*number, first + other)).collect();
+            first += remark.link.because.len();
+            (words.problem.clone(), elsewhere)
+        });
+        let told = Arc::new(Told::of(own.chain(remarks).collect(), levels));
+        self.roster.known[wrong.index].told = Some((key, Arc::clone(&told)));
+        told
+    }
+
+    /// Returns what is known, for the next version.
+    pub(super) fn into_roster(self) -> (&'static str, Roster) {
+        (self.list, self.roster)
+    }
+}
+
+impl Roster {
+    /// Calls a function with what the items say that matters to others.
+    fn relate<R>(&self, blocks: Option<ItemBlocks<'_>>, look: impl FnOnce(Items<'_>) -> R) -> R {
+        let start_of = |index: usize| {
+            let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
+            place.map_or(0, |place| place.start) + self.known[index].offset
+        };
+        look(Items::new(&self.facts, &self.tally, &self.ids, &start_of))
+    }
+
+    /// Returns how many items at the beginning and at the end are those that were there.
+    fn untouched(&self, blocks: &mut ItemBlocks<'_>) -> (usize, usize) {
+        let (head, tail) = blocks.shared_with(&self.version);
+        let (old, new) = (self.ids.len(), blocks.len());
+        let most = old.min(new);
+        let mut is_same = |old: usize, new: usize| self.ids[old] != 0 && self.ids[old] == blocks.at(new).id;
+        // Blocks that both versions begin with are the same items if the first and the last one are: so for the end.
+        let is_known = |count: usize| self.loose == 0 && (1..=most).contains(&count);
+        let head = if is_known(head) && is_same(0, 0) && is_same(head - 1, head - 1) { head } else { 0 };
+        let tail =
+            if is_known(tail) && is_same(old - 1, new - 1) && is_same(old - tail, new - tail) { tail } else { 0 };
+        let head = head + (head..most).take_while(|index| is_same(*index, *index)).count();
+        let tail = tail.min(most - head);
+        let tail = tail + (tail + 1..=most - head).take_while(|back| is_same(old - back, new - back)).count();
+        (head, tail)
+    }
+
+    /// Puts items instead of others.
+    fn replace(&mut self, old: Range<usize>, new: Vec<(u64, Known)>) {
+        let (length, count) = (old.len(), new.len());
+        let start = old.start;
+        for numbers in [&mut self.wrong, &mut self.leading] {
+            let place = |at: usize| numbers.partition_point(|index| *index < at);
+            let (from, to) = (place(old.start), place(old.end));
+            if length != count {
+                numbers[to..].iter_mut().for_each(|index| *index = *index - length + count);
+            }
+            numbers.drain(from..to);
+        }
+        let numbers_where = |is_meant: fn(&Known) -> bool| -> Vec<usize> {
+            let meant = new.iter().enumerate().filter(|(_, (_, known))| is_meant(known));
+            meant.map(|(index, _)| start + index).collect()
+        };
+        let fresh = [
+            (&mut self.wrong, numbers_where(|known| !known.findings.problems.is_empty())),
+            (&mut self.leading, numbers_where(|known| !known.leads.is_empty())),
+        ];
+        for (numbers, fresh) in fresh {
+            let place = numbers.partition_point(|index| *index < start);
+            drop(numbers.splice(place..place, fresh));
+        }
+        let gone = if self.facts.is_empty() { 0..0 } else { old.clone() };
+        self.facts[gone.clone()].iter().for_each(|facts| self.tally.remove(facts));
+        let facts: Vec<Facts> = new.iter().filter_map(|(_, known)| known.findings.facts.clone()).collect();
+        facts.iter().for_each(|facts| self.tally.add(facts));
+        drop(self.facts.splice(gone, facts));
+        let (ids, known): (Vec<u64>, Vec<Known>) = new.into_iter().unzip();
+        let loose = |ids: &[u64]| ids.iter().filter(|id| **id == 0).count();
+        self.loose = self.loose + loose(&ids) - loose(&self.ids[old.clone()]);
+        drop(self.ids.splice(old.clone(), ids));
+        drop(self.known.splice(old, known));
+    }
+}
+
+impl Analyzer {
+    /// Brings up to date what is known of the items of a list. As long as answers are known they are looked up; when many are
+    /// not, they are found on several threads.
+    pub(super) fn bring_up_to_date(
+        &self,
+        roster: &mut Roster,
+        document: &Document,
+        node: NodeRef<'_>,
+        list: &'static str,
+        files: &dyn Files,
+    ) {
+        const MANY: usize = 32;
+        let blocks = node.item_blocks();
+        let length = node.item_count();
+        let basis = self.basis(list);
+        if roster.basis != basis {
+            *roster = Roster { basis, ..Roster::default() };
+        }
+        let (head, tail) = blocks.map_or((0, 0), |mut blocks| roster.untouched(&mut blocks));
+        let old = roster.ids.len();
+        let (gone, new) = (head..old - tail, head..length - tail);
+        // An alias may lead elsewhere although the item is the same.
+        let definitions = document.definitions();
+        let elsewhere = definitions.gone_since(&roster.definitions);
+        let is_same = |index: &usize| {
+            let leads_to = |gone: &Vec<u64>| roster.known[*index].leads.iter().any(|block| gone.contains(block));
+            elsewhere.as_ref().is_some_and(|gone| gone.is_empty() || !leads_to(gone))
+        };
+        let stale = roster.leading.iter().filter(|index| !gone.contains(index) && !is_same(index));
+        let stale: Vec<usize> =
+            stale.map(|index| if *index < gone.start { *index } else { *index - gone.end + new.end }).collect();
+        let fresh = Cell::new(0);
+        let look = |index: usize, count: &dyn Fn()| {
+            let item = node.item_at(index).expect("there are so many items");
+            let place = blocks.map(|mut blocks| blocks.at(index)).filter(|place| place.is_alone);
+            match place {
+                Some(place) => (place.id, self.look_or_recall(document, item, &place, basis, list, files, count)),
+                None => {
+                    let findings = Arc::new(self.look_at(item, list, files));
+                    (0, Known { key: 0, offset: item.range().start, leads: Box::default(), findings, told: None })
+                }
+            }
+        };
+        let asked: Vec<usize> = new.clone().chain(stale.iter().copied()).collect();
+        let mut found: Vec<(u64, Known)> = Vec::with_capacity(asked.len());
+        while let Some(index) = asked.get(found.len()) {
+            if fresh.get() > MANY {
+                found.extend(parallel::map(&asked[found.len()..], |index| look(*index, &|| {})));
+                break;
+            }
+            found.push(look(*index, &|| fresh.set(fresh.get() + 1)));
+        }
+        let again = found.split_off(new.len());
+        let rules = self.format().map_or(&[][..], |format| format.between(self.file));
+        let is_one_for_one = gone.len() == new.len() && asked.len() < MANY;
+        let digests = |roster: &Roster, blocks: Option<ItemBlocks<'_>>| -> Vec<Vec<u64>> {
+            let digests = |items: Items<'_>, rule: &&dyn Between| {
+                asked.iter().filter(|index| **index < items.len()).map(|index| rule.digest(items, *index)).collect()
+            };
+            roster.relate(blocks, |items| rules.iter().map(|rule| digests(items, rule)).collect())
+        };
+        let before = if is_one_for_one { digests(roster, None) } else { Vec::new() };
+        roster.replace(gone, found);
+        for (index, known) in stale.into_iter().zip(again) {
+            roster.replace(index..index + 1, vec![known]);
+        }
+        let after = if is_one_for_one { digests(roster, blocks) } else { Vec::new() };
+        for (number, of_rule) in roster.of_rules.iter_mut().enumerate() {
+            of_rule.is_linked &= is_one_for_one && before[number] == after[number];
+        }
+        match is_one_for_one && !roster.facts.is_empty() {
+            true => roster.changed.extend(asked),
+            false => roster.changed.clear(),
+        }
+        roster.changed.sort_unstable();
+        roster.definitions = definitions;
+        roster.version = document.version();
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are what an answer depends on")]
     fn look_or_recall(
         &self,
         document: &Document,
         item: NodeRef<'_>,
         place: &ItemBlock<'_>,
+        basis: u64,
         list: &'static str,
         files: &dyn Files,
         count: &dyn Fn(),
     ) -> Known {
-        let ItemBlock { block, id, start, .. } = *place;
-        let key = self.key_in(document, place, list);
+        let ItemBlock { block, start, has_aliases, .. } = *place;
+        let leads: Box<[u64]> = if has_aliases { document.leads_of(block).into() } else { Box::default() };
+        let mut hasher = FxHasher::default();
+        (basis, &leads).hash(&mut hasher);
+        let key = hasher.finish();
         let findings = block.memo(key, || {
             count();
             self.look_at(item, list, files).relative_to(start, block)
         });
-        Known::of(id, key, item.range().start - start, findings)
+        Known { key, offset: item.range().start - start, leads, findings, told: None }
     }
 
-    /// Changes whenever anything changes that the findings of an item depend on. An item may end up in another list,
-    /// without a letter of it changing.
-    fn key_in(&self, document: &Document, place: &ItemBlock<'_>, list: &'static str) -> u64 {
+    /// Changes whenever anything outside of the document changes that the findings of an item depend on. An item may end up in
+    /// another list, without a letter of it changing.
+    fn basis(&self, list: &'static str) -> u64 {
         let mut hasher = FxHasher::default();
-        let aliases = if place.has_aliases { document.fingerprint_of(place.block) } else { 0 };
-        (self.key_with(aliases), list).hash(&mut hasher);
+        (self.epoch, list).hash(&mut hasher);
         hasher.finish()
     }
 }

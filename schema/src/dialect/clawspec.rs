@@ -45,9 +45,7 @@ pub(crate) mod waiting;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
-use super::format::{Facts, Format, InForce, Lower, Starter, Traced, Unit, known};
+use super::format::{Format, InForce, Lower, Starter, Traced, Unit};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -55,6 +53,7 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
+    relations::{Between, Facts, Items},
     rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -173,18 +172,22 @@ impl Format for ClawSpec {
             (kinds::ContractFile::of(file), list),
             (kinds::ContractFile::Scenarios, "scenarios") | (kinds::ContractFile::Pipeline, "stages")
         );
-        has_relations.then(|| -> Facts { Arc::new(facts::of(item)) })
+        has_relations.then(|| facts::of(item))
+    }
+
+    fn between(&self, file: SpecFile) -> &'static [&'static dyn Between] {
+        lint::between(file)
     }
 
     fn report_relations(
         &self,
         file: SpecFile,
         root: NodeRef<'_>,
-        items: &[(usize, &Facts)],
+        items: Items<'_>,
         files: &dyn Files,
         report: &mut Report,
     ) {
-        lint::report_relations(file, root, &known(items), files, report);
+        lint::report_relations(file, root, items, files, report);
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {

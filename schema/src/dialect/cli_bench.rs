@@ -17,9 +17,7 @@ pub mod tasks;
 pub mod template;
 pub(crate) mod thresholds;
 
-use std::sync::Arc;
-
-use super::format::{Facts, Format, InForce, Lower, Starter, Unit, known};
+use super::format::{Format, InForce, Lower, Starter, Unit};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
@@ -27,6 +25,7 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Invalid, Limit, Pattern, PatternUse},
     problem::Severity,
+    relations::{Facts, Items},
     rules::{contradiction, suspicious_pattern},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -144,18 +143,18 @@ impl Format for CliBench {
     }
 
     fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts> {
-        Some(Arc::new(facts::item_facts(file, list, item, files)?))
+        facts::item_facts(file, list, item, files)
     }
 
     fn report_relations(
         &self,
         file: SpecFile,
         root: NodeRef<'_>,
-        items: &[(usize, &Facts)],
+        items: Items<'_>,
         files: &dyn Files,
         report: &mut Report,
     ) {
-        lint::report_relations(file, root, &known(items), files, report);
+        lint::report_relations(file, root, items, files, report);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Box<dyn Lower> {

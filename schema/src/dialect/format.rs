@@ -1,6 +1,6 @@
 //! Everything in which the formats differ for the rest of the crate: one implementation for each.
 
-use std::{any::Any, fmt::Debug, sync::Arc};
+use std::fmt::Debug;
 
 use super::{CaseOutcome, Count, GateReport};
 use crate::{
@@ -11,13 +11,11 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Pattern, PatternUse},
     problem::{Code, Problem, Severity},
+    relations::{Between, Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::{Context, Definition},
 };
-
-/// What an item says that matters to others. Only its own format looks into it.
-pub type Facts = Arc<dyn Any + Send + Sync>;
 
 /// What files must be together for names in them to be the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,13 +166,17 @@ pub trait Format: Sync {
         None
     }
 
-    /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
-    /// absolute.
+    /// Returns the rules about what several items of a list say.
+    fn between(&self, _file: SpecFile) -> &'static [&'static dyn Between] {
+        &[]
+    }
+
+    /// Reports what is wrong between items and sections. All places are absolute.
     fn report_relations(
         &self,
         _file: SpecFile,
         _root: NodeRef<'_>,
-        _items: &[(usize, &Facts)],
+        _items: Items<'_>,
         _files: &dyn Files,
         _report: &mut Report,
     ) {
@@ -221,9 +223,4 @@ pub trait Gate: Debug + Send + Sync {
     fn can_be_decided(&self, _subject: &Subject) -> bool {
         false
     }
-}
-
-/// Returns the facts of items, as their format knows them.
-pub(crate) fn known<'f, F: 'static>(items: &[(usize, &'f Facts)]) -> Vec<(usize, &'f F)> {
-    items.iter().filter_map(|(start, facts)| Some((*start, facts.downcast_ref::<F>()?))).collect()
 }

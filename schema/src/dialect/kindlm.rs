@@ -23,9 +23,7 @@ pub mod trace;
 mod traced;
 pub(crate) mod variables;
 
-use std::sync::Arc;
-
-use super::format::{Facts, Format, InForce, Lower, Starter, Traced, known};
+use super::format::{Format, InForce, Lower, Starter, Traced};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
     evidence::{Capture, Concealed, Evidence, Usage},
@@ -34,6 +32,7 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Invalid, LetterCase, Limit, PatternUse},
     problem::{Problem, Severity},
+    relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
@@ -123,18 +122,11 @@ impl Format for KindLm {
     }
 
     fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
-        (file.case_list() == Some(list)).then(|| -> Facts { Arc::new(facts::test_facts(item)) })
+        (file.case_list() == Some(list)).then(|| facts::test_facts(item))
     }
 
-    fn report_relations(
-        &self,
-        _: SpecFile,
-        root: NodeRef<'_>,
-        items: &[(usize, &Facts)],
-        _: &dyn Files,
-        report: &mut Report,
-    ) {
-        let suite = SuiteFacts::of(facts::root_facts(root), known(items));
+    fn report_relations(&self, _: SpecFile, root: NodeRef<'_>, items: Items<'_>, _: &dyn Files, report: &mut Report) {
+        let suite = SuiteFacts { root: facts::root_facts(root), tests: items };
         lint::report_relations(&suite, report);
     }
 

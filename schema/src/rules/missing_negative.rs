@@ -1,6 +1,6 @@
 use crate::{
     dialect::clawspec::{
-        facts::Items,
+        facts::{About, Items},
         ledger_contracts::Contracts,
         lower,
         negative_scenario,
@@ -44,7 +44,7 @@ pub(crate) fn check_relations(
     report: &mut Report,
 ) {
     let Some(scenarios) = root.get("scenarios").filter(|list| list.is_list() && !list.is_empty()) else { return };
-    let is_there = items.all().any(|(_, facts)| facts.negative) || siblings.iter().any(Sibling::has_negative);
+    let is_there = items.about(About::Negative).next().is_some() || siblings.iter().any(Sibling::has_negative);
     if !is_there && root.node.document().is_intact() && !is_damaged(root.node) {
         report.push(scenarios.head_finding(NoNegative { log_path: lower::settings(files).log_path() }));
     }

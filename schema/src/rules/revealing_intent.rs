@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::cli_bench::facts::{Items, Named, SuiteFacts},
+    dialect::cli_bench::facts::{About, Items, Named, SuiteFacts},
     document::{NodeRef, Pointer},
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
@@ -37,11 +37,16 @@ impl Revealed {
             command: commands.iter().find_map(|command| part_of(intent, command)),
         }
     }
+
+    /// Whether the name of some program makes it a command, or it holds one anyway.
+    pub(crate) fn may_be_command(&self) -> bool {
+        self.may_name_program || self.command.is_some()
+    }
 }
 
 /// Looks at the intents of all tasks.
 pub(crate) fn check_relations(root: NodeRef<'_>, items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
-    for (index, task) in items.tasks() {
+    for (index, task) in items.tasks(About::Command) {
         let Some(intent) = &task.intent else { continue };
         let cli = suite.cli.as_ref().filter(|_| task.revealed.may_name_program);
         let by_name = cli.and_then(|cli| command_in(&intent.text, cli));

@@ -1,7 +1,7 @@
 use crate::{
     dialect::cli_bench::{
         config::HelpMode,
-        facts::{Items, SuiteFacts},
+        facts::{About, Items, SuiteFacts},
         tasks::Difficulty,
     },
     finding::{Finding, Report, Rule, Site, Words},
@@ -39,7 +39,7 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
     if !suite.help_modes.contains(&HelpMode::Discoverable) {
         return;
     }
-    for (index, task) in items.tasks() {
+    for (index, task) in items.tasks(About::Turns) {
         if let Some((named, turns @ 0..=2)) = &task.max_turns {
             let (at, range) = items.place(index, named);
             report.push(Finding::new(TooFewTurns::ForDiscovery { turns: *turns }, at, range));

@@ -1,5 +1,5 @@
 use crate::{
-    dialect::cli_bench::facts::{Items, SuiteFacts},
+    dialect::cli_bench::facts::{About, Items, SuiteFacts},
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
 };
@@ -30,7 +30,7 @@ pub(crate) enum Wish {
 
 /// Looks at the intents of all tasks.
 pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
-    for (index, task) in items.tasks() {
+    for (index, task) in items.tasks(About::Wish) {
         if let Some(intent) = task.intent.as_ref().filter(|_| task.wish.is_vague(suite.cli.as_deref())) {
             let (at, range) = items.place(index, intent);
             report.push(Finding::new(VagueIntent, at, range));
@@ -117,6 +117,14 @@ impl Wish {
 
     /// Whether an intent asks for nothing in particular: except for the program it holds no word that says what is
     /// wanted.
+    /// Whether the name of some program makes it vague.
+    pub(crate) fn may_be_vague(&self) -> bool {
+        match self {
+            Wish::Idle | Wish::About(_) => true,
+            Wish::Absent | Wish::Clear => false,
+        }
+    }
+
     fn is_vague(&self, cli: Option<&str>) -> bool {
         match self {
             Wish::Idle => true,

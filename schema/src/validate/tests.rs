@@ -143,3 +143,23 @@ fn no_error_is_lost() {
         assert_eq!(validator.is_valid(&value), validate(&document, SpecFile::KINDLM).is_empty() && !lint, "{value}");
     }
 }
+
+/// Returns the highest number of items that a schema asks for.
+fn most_items(schema: &serde_json::Value) -> u64 {
+    match schema {
+        serde_json::Value::Object(keywords) => {
+            let limits = ["minItems", "maxItems", "minContains", "maxContains"].into_iter();
+            let own = limits.filter_map(|keyword| keywords.get(keyword)?.as_u64()).max().unwrap_or_default();
+            keywords.values().map(most_items).max().unwrap_or_default().max(own)
+        }
+        serde_json::Value::Array(parts) => parts.iter().map(most_items).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+#[test]
+fn no_schema_has_a_limit_of_items_above_those_that_are_counted() {
+    for file in SpecFile::ALL {
+        assert!((most_items(file.schema()) as usize) < MAX_COUNTED, "{}", file.as_str());
+    }
+}

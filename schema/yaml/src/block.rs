@@ -6,7 +6,7 @@ use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -16,6 +16,8 @@ use rustc_hash::FxHashMap;
 use super::{
     Pointer, directives, events,
     fault::{Fault, FaultKind},
+    marks::Marks,
+    memos::Memos,
     mend::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
 };
@@ -36,34 +38,13 @@ pub struct Block {
     pub(super) duplicates: Vec<Duplicate>,
     /// The positions of comments that may be addressed to speclens.
     pub(super) directives: Vec<usize>,
-    pub(super) signs: Signs,
+    /// What the bytes of its text decide.
+    pub(super) marks: Marks,
     /// The range edited since the block was last readable.
     pub(super) suspect: Option<Range<usize>>,
     /// Whether the edits influenced how it was read.
     by_edits: bool,
-    memo: Mutex<Vec<Memo>>,
-}
-
-/// Bytes that are searched for in every text, at every edit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Signs {
-    pub nul: bool,
-    pub tab: bool,
-    /// A number sign with a digit after it.
-    pub number: bool,
-}
-
-impl Signs {
-    fn of(text: &str) -> Signs {
-        let has = |byte: u8| memchr::memchr(byte, text.as_bytes()).is_some();
-        Signs { nul: has(0), tab: has(b'\t'), number: numbers(text).next().is_some() }
-    }
-}
-
-/// Returns the positions of number signs that are followed by a digit.
-pub(super) fn numbers(text: &str) -> impl Iterator<Item = usize> {
-    let bytes = text.as_bytes();
-    memchr::memchr_iter(b'#', bytes).filter(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
+    memos: Memos,
 }
 
 /// The role of a block in the document.
@@ -128,8 +109,8 @@ impl Block {
             aliases: Vec::new(),
             duplicates: Vec::new(),
             directives: Vec::new(),
-            signs: Signs::of(text),
-            memo: Mutex::new(Vec::new()),
+            marks: Marks::of_text(text),
+            memos: Memos::default(),
             suspect: None,
             by_edits: false,
         };
@@ -141,7 +122,7 @@ impl Block {
                 let is_nothing = |root: &Node| match &root.kind {
                     NodeKind::Scalar { value, style: Style::Plain } => {
                         let is_null = matches!(&**value, "~" | "null" | "Null" | "NULL") && kind == BlockKind::Whole;
-                        (root.range.is_empty() || is_null) && root.anchor.is_none() && root.tag.is_none()
+                        (root.range.is_empty() || is_null) && root.anchor().is_none() && root.tag().is_none()
                     }
                     NodeKind::Scalar { .. } | NodeKind::Sequence(_) | NodeKind::Mapping(_) | NodeKind::Alias(_) => {
                         false
@@ -227,14 +208,9 @@ impl Block {
         // A key without its colon keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
             let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
-            let key = Node { range: range.start..range.start + words.len(), anchor: None, tag: None, kind };
+            let key = Node::new(range.start..range.start + words.len(), kind);
             let value = Node::empty(key.range.end);
-            Node {
-                range: key.range.clone(),
-                anchor: None,
-                tag: None,
-                kind: NodeKind::Mapping(vec![Entry { key, value }]),
-            }
+            Node::new(key.range.clone(), NodeKind::Mapping(vec![Entry { key, value }]))
         });
     }
 
@@ -373,19 +349,7 @@ impl Block {
     /// Returns the cached value for `key`, or computes it. The block itself never changes, so it is the place for the
     /// cache: one value of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
-        let known = |memos: &[Memo]| {
-            let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
-            Arc::clone(found).downcast::<T>().ok()
-        };
-        if let Some(found) = known(&self.memo.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return found;
-        }
-        // Without the lock: the computation may ask for other cached values of this block.
-        let found = Arc::new(find_out());
-        let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        memos.retain(|(_, found)| !found.is::<T>());
-        memos.push((key, Arc::clone(&found) as Arc<dyn Any + Send + Sync>));
-        found
+        self.memos.memo(key, find_out)
     }
 }
 
@@ -415,9 +379,6 @@ fn unreadable(text: &str) -> Fault {
 /// Blocks are identified by number, because an address may be reused.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// The key and the value.
-type Memo = (u64, Arc<dyn Any + Send + Sync>);
-
 /// Collects facts about more than one node.
 struct Survey<'b> {
     anchors: &'b mut Vec<Name>,
@@ -427,8 +388,8 @@ struct Survey<'b> {
 
 impl Survey<'_> {
     fn node(&mut self, node: &Node, pointer: &Pointer) {
-        if let Some(name) = &node.anchor {
-            self.anchors.push(Name { name: name.clone(), at: node.range.start, end: node.range.end });
+        if let Some(name) = node.anchor() {
+            self.anchors.push(Name { name: name.into(), at: node.range.start, end: node.range.end });
         }
         match &node.kind {
             NodeKind::Scalar { .. } => {}

@@ -1,6 +1,9 @@
 //! Finds comments that may be addressed to speclens. Their content is read elsewhere.
 
-use crate::tree::{Node, NodeKind};
+use crate::{
+    marks::Mark,
+    tree::{Node, NodeKind},
+};
 
 /// The word that such a comment begins with.
 pub const NAME: &str = "speclens";
@@ -41,8 +44,11 @@ fn holds_in_text(node: &Node, at: usize) -> bool {
 impl crate::Document {
     /// Returns each comment that may be addressed to speclens, with the position of its `#`.
     pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
-        let speaking = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.has_directives);
-        let places = speaking.flat_map(|(start, slot)| slot.block.directives.iter().map(move |at| start + at));
+        let speaking = self.blocks.marked(Mark::Directive);
+        let places = speaking.flat_map(|(number, slot)| {
+            let start = self.starts[number];
+            slot.block.directives.iter().map(move |at| start + at)
+        });
         places.map(|at| {
             let end = self.text.line_to_byte(self.text.byte_to_line(at) + 1);
             (at, String::from(self.text.byte_slice(at..end)))

@@ -169,7 +169,7 @@ impl Builder<'_> {
                 self.read_to = self.read_to.max(range.end);
                 let value = if absent { "".into() } else { value.into_owned().into_boxed_str() };
                 let tag = tag.map(|tag| tag_text(&tag));
-                self.close(Node { range, anchor: None, tag, kind: NodeKind::Scalar { value, style } });
+                self.close(Node::new(range, NodeKind::Scalar { value, style }).with_tag(tag));
             }
             Event::SequenceStart(style, _, tag) => {
                 let tag = tag.map(|tag| tag_text(&tag));
@@ -197,7 +197,7 @@ impl Builder<'_> {
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 let name = self.text.get(range.start + 1..range.end).unwrap_or_default().into();
                 self.read_to = self.read_to.max(range.end);
-                self.close(Node { range, anchor: None, tag: None, kind: NodeKind::Alias(name) });
+                self.close(Node::new(range, NodeKind::Alias(name)));
             }
             Event::Anchor(_, name) => self.name_last_node(&name),
             // Stream and document ends have no content; the parser's type may get more variants.
@@ -214,7 +214,7 @@ impl Builder<'_> {
             }
             _ => start,
         };
-        let node = Node { range: start..start, anchor: None, tag, kind };
+        let node = Node::new(start..start, kind).with_tag(tag);
         self.stack.push(Open { node, key: None, flow });
         self.opened = true;
     }
@@ -298,7 +298,7 @@ impl Builder<'_> {
             },
         };
         if let Some(node) = node {
-            node.anchor = Some(name.into());
+            node.set_anchor(Some(name.into()));
         }
     }
 
@@ -350,7 +350,7 @@ pub(crate) fn last_end(node: &Node) -> usize {
 /// Returns whether a node is absent. Its position in the parser depends on the text that follows.
 fn is_absent(node: &Node) -> bool {
     let empty = matches!(&node.kind, NodeKind::Scalar { value, .. } if value.is_empty());
-    empty && node.range.is_empty() && node.anchor.is_none() && node.tag.is_none()
+    empty && node.range.is_empty() && node.anchor().is_none() && node.tag().is_none()
 }
 
 /// Moves an absent value directly after its key's colon, where the author will type it.

@@ -17,6 +17,8 @@ mod fault;
 mod layout;
 mod lines;
 mod loose;
+mod marks;
+mod memos;
 mod mend;
 mod outline;
 pub mod parallel;
@@ -47,6 +49,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use block::Name;
 use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
+use marks::Mark;
 use outline::Index;
 use slots::{Slot, Slots};
 use update::Pending;
@@ -56,11 +59,13 @@ pub use directives::NAME;
 pub use events::MAX_NESTING;
 pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
 pub use lines::{Encoding, LineColumn, Lines};
+pub use memos::Memos;
+pub use outline::Definitions;
 pub use pointer::{Pointer, Step};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
 pub use tree::{Entry, Node, NodeKind, Style};
 pub use value::{NAN, TooLarge, number};
-pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
+pub use view::{EntryRef, ItemBlock, ItemBlocks, NodeRef, Shape};
 
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -83,6 +88,10 @@ pub struct Document {
     whole_fault: Option<Fault>,
     notes: Arc<Notes>,
 }
+
+/// The blocks of one version of a document.
+#[derive(Clone, Debug, Default)]
+pub struct Version(Slots);
 
 /// Values that callers attach to a document, one of each type, for all its versions.
 #[derive(Default)]
@@ -198,7 +207,7 @@ impl Document {
     /// Reads a short text as a whole if cutting damaged it: PyYAML lets the lines of quoted or bracketed text begin
     /// anywhere, so a cut may go through them.
     fn join_loose_lines(&mut self) {
-        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
+        let damaged = self.blocks.has(Mark::Fault);
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= MAX_JOINED_BYTES {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
@@ -224,7 +233,7 @@ impl Document {
         if self.is_whole() {
             return;
         }
-        let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
+        let damaged = self.blocks.has(Mark::Fault);
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
                 self.adopt(vec![Slot::new(Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None)))]);
@@ -341,24 +350,39 @@ impl Document {
     /// Returns a number that changes when the block changes, or a block that one of its aliases refers to.
     pub fn fingerprint_of(&self, block: &Block) -> u64 {
         let mut hasher = FxHasher::default();
-        block.id().hash(&mut hasher);
-        self.fingerprint(block, &mut hasher, &mut vec![block.id()]);
+        self.leads_of(block).hash(&mut hasher);
         hasher.finish()
     }
 
-    fn fingerprint(&self, block: &Block, hasher: &mut FxHasher, seen: &mut Vec<u64>) {
+    /// Returns the numbers of a block, and of the blocks that its aliases may lead to.
+    pub fn leads_of(&self, block: &Block) -> Vec<u64> {
+        let mut seen = vec![block.id()];
+        self.follow(block, &mut seen);
+        seen
+    }
+
+    fn follow(&self, block: &Block, seen: &mut Vec<u64>) {
         for alias in &block.aliases {
-            for &place in self.index.anchors.get(&alias.name).into_iter().flatten() {
+            for &place in self.index.definitions.anchors.get(&alias.name).into_iter().flatten() {
                 let target = &self.blocks[place];
                 if !seen.contains(&target.id) {
-                    target.id.hash(hasher);
                     seen.push(target.id);
-                    if target.alias_count > 0 {
-                        self.fingerprint(target, hasher, seen);
+                    if target.marks.has(Mark::Alias) {
+                        self.follow(target, seen);
                     }
                 }
             }
         }
+    }
+
+    /// Returns the blocks of this version.
+    pub fn version(&self) -> Version {
+        Version(self.blocks.clone())
+    }
+
+    /// Returns where names are defined in this version.
+    pub fn definitions(&self) -> Definitions {
+        self.index.definitions.clone()
     }
 
     /// Returns whether the text could not be cut, so it is one block.
@@ -370,9 +394,13 @@ impl Document {
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
-        let remarkable =
-            self.starts.iter().zip(self.blocks.iter()).enumerate().filter(|(_, (_, slot))| slot.remarkable);
-        for (number, (&start, block)) in remarkable {
+        let marked = [Mark::Fault, Mark::RepeatedKey].into_iter().flat_map(|mark| self.blocks.marked(mark));
+        let mut remarkable: Vec<usize> = marked.map(|(number, _)| number).collect();
+        remarkable.extend(&*self.index.dangling);
+        remarkable.sort_unstable();
+        remarkable.dedup();
+        for number in remarkable {
+            let (start, block) = (self.starts[number], &self.blocks[number]);
             faults.extend(block.faults.iter().cloned().map(|fault| fault.moved(start)));
             for name in block.aliases.iter().filter(|name| !self.is_defined(name, number)) {
                 if unread.get_or_insert_with(|| self.anchors_in_damage()).contains(&*name.name) {
@@ -399,7 +427,7 @@ impl Document {
 
     /// Finds NUL bytes, which are not allowed in any text.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
-        let Some(number) = self.blocks.iter().position(|slot| slot.signs.nul) else { return };
+        let Some((number, _)) = self.blocks.marked(Mark::Nul).next() else { return };
         let start = self.starts[number];
         let Some(at) = self.text.byte_slice(start..).bytes().position(|byte| byte == 0).map(|at| start + at) else {
             return;
@@ -412,7 +440,8 @@ impl Document {
     /// Returns the names that damaged blocks may define in unreadable parts.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
-        for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact) {
+        for (number, slot) in self.blocks.marked(Mark::Fault) {
+            let start = self.starts[number];
             let text = String::from(self.text.byte_slice(start..start + slot.length));
             for (at, _) in text.match_indices('&').filter(|(at, _)| text[..*at].ends_with([' ', '\n', '[', '{', ','])) {
                 let name = text[at + 1..].split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next();
@@ -424,7 +453,7 @@ impl Document {
 
     /// Returns whether an anchor precedes an alias.
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
-        self.index.anchors.get(&alias.name).is_some_and(|places| {
+        self.index.definitions.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
                 // A node that contains its own alias has no end.
                 let before = |anchor: &Name| place < block || (anchor.at < alias.at && anchor.end <= alias.at);
@@ -436,12 +465,7 @@ impl Document {
     /// Returns the anchors with at least this many uses, with the use that reaches the count.
     pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
         let mut found = Vec::new();
-        // Most names are used once or twice, if at all.
-        let mut all: FxHashMap<&str, usize> = FxHashMap::default();
-        for slot in self.blocks.iter().filter(|slot| slot.alias_count > 0) {
-            slot.block.aliases.iter().for_each(|alias| *all.entry(&alias.name).or_default() += 1);
-        }
-        if all.values().all(|uses| *uses < count) {
+        if self.most_uses() < count {
             return found;
         }
         let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
@@ -458,6 +482,22 @@ impl Document {
             }
         }
         found
+    }
+
+    /// Returns how often the name is used that is used most often.
+    fn most_uses(&self) -> usize {
+        *self.index.most_uses.get_or_init(|| {
+            let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+            for (_, slot) in self.blocks.marked(Mark::Alias) {
+                slot.aliases.iter().for_each(|alias| *uses.entry(&alias.name).or_default() += 1);
+            }
+            uses.into_values().max().unwrap_or_default()
+        })
+    }
+
+    /// Returns whether a block uses a name that is not defined before it.
+    fn has_dangling_alias(&self, number: usize) -> bool {
+        self.blocks[number].aliases.iter().any(|alias| !self.is_defined(alias, number))
     }
 
     /// Finds the root's entries that occur twice, in different blocks.
@@ -497,8 +537,8 @@ impl Document {
     /// Returns the state that [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a
     /// fault that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
-        let damaged = self.blocks.iter().filter(|slot| !slot.is_intact);
-        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id).collect())
+        let damaged = self.blocks.marked(Mark::Fault);
+        (self.is_whole(), self.whole_fault.is_some(), damaged.map(|(_, slot)| slot.id).collect())
     }
 
     /// Returns a value attached to the document. It is shared by all versions of the document and its copies, so it
@@ -515,21 +555,21 @@ impl Document {
 
     /// Returns whether the text contains a tab.
     pub fn has_tab(&self) -> bool {
-        self.blocks.iter().any(|slot| slot.signs.tab)
+        self.blocks.has(Mark::Tab)
     }
 
     /// Returns the positions of number signs that are followed by a digit.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
-        let with_numbers = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.signs.number);
-        with_numbers.flat_map(|(start, slot)| {
-            let text = String::from(self.text.byte_slice(*start..start + slot.length));
-            block::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
+        self.blocks.marked(Mark::Number).flat_map(|(number, slot)| {
+            let start = self.starts[number];
+            let text = String::from(self.text.byte_slice(start..start + slot.length));
+            marks::numbers(&text).map(|at| start + at).collect::<Vec<_>>()
         })
     }
 
     /// Returns whether every byte was readable.
     pub fn is_intact(&self) -> bool {
-        self.whole_fault.is_none() && self.blocks.iter().all(|slot| slot.is_intact)
+        self.whole_fault.is_none() && !self.blocks.has(Mark::Fault)
     }
 }
 

@@ -2,19 +2,22 @@
 
 use std::{
     ops::Deref,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use rustc_hash::FxHashMap;
 
-use super::{BlockKind, slots::Slots};
+use super::{BlockKind, marks::Mark, slots::Slots};
 
 /// An index of a document.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) outline: Arc<Outline>,
-    /// Blocks that define a name, in order.
-    pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
+    pub(super) definitions: Definitions,
+    /// The blocks that use a name that is not defined before them, in order.
+    pub(super) dangling: Arc<Vec<usize>>,
+    /// Number of uses of the name that is used most often, once requested.
+    pub(super) most_uses: Arc<OnceLock<usize>>,
     /// The positions of keys in mappings with many entries, for requested mappings: a search through thousands of
     /// entries for each of thousands of keys would take too long. The root is 0, another mapping the address of its
     /// entries, which do not move as long as this index is in use.
@@ -22,6 +25,40 @@ pub(super) struct Index {
     /// Whether an item of a list with a block per item has a property, for requested properties: the entry of the list
     /// (none if the root is a list), and the number of the property.
     pub(super) has_item: Mutex<FxHashMap<(Option<usize>, usize), bool>>,
+}
+
+/// Where names are defined in one version of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definitions {
+    /// The blocks that define each name, in order.
+    pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
+    /// The blocks that define any, in order: their places and their numbers.
+    blocks: Arc<Vec<(usize, u64)>>,
+}
+
+impl Definitions {
+    pub(super) fn of(blocks: &Slots) -> Definitions {
+        let defining = blocks.marked(Mark::Anchor).map(|(place, slot)| (place, slot.id));
+        Definitions { anchors: Arc::new(anchors(blocks)), blocks: Arc::new(defining.collect()) }
+    }
+
+    /// Returns the same after a block was replaced by one that defines the same names.
+    pub(super) fn with(&self, place: usize, number: u64) -> Definitions {
+        let mut blocks = Arc::clone(&self.blocks);
+        if let Ok(found) = blocks.binary_search_by_key(&place, |(place, _)| *place) {
+            Arc::make_mut(&mut blocks)[found].1 = number;
+        }
+        Definitions { anchors: Arc::clone(&self.anchors), blocks }
+    }
+
+    /// Returns the numbers of the blocks that defined a name before and are gone. `None` where any name may lead elsewhere.
+    pub fn gone_since(&self, before: &Definitions) -> Option<Vec<u64>> {
+        if !Arc::ptr_eq(&self.anchors, &before.anchors) || self.blocks.len() != before.blocks.len() {
+            return None;
+        }
+        let pairs = before.blocks.iter().zip(&*self.blocks).filter(|(old, new)| old != new);
+        Some(pairs.map(|((_, number), _)| *number).collect())
+    }
 }
 
 /// The positions of the root's entries and the lists' items.
@@ -103,9 +140,9 @@ pub(super) fn is_list(blocks: &Slots) -> bool {
 }
 
 /// Returns the blocks that define names.
-pub(super) fn anchors(blocks: &Slots) -> FxHashMap<Box<str>, Vec<usize>> {
+fn anchors(blocks: &Slots) -> FxHashMap<Box<str>, Vec<usize>> {
     let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
-    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {
+    for (number, block) in blocks.marked(Mark::Anchor) {
         for anchor in &block.anchors {
             let places = anchors.entry(anchor.name.clone()).or_default();
             if places.last() != Some(&number) {

@@ -228,6 +228,7 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
             assert_eq!(String::from(document.text()), text);
             let lengths: usize = document.blocks().map(|(_, block)| block.length()).sum();
             assert_eq!(lengths, text.len(), "blocks do not cover the text");
+            assert_kept(&document, &text);
             let fresh = Document::read_cut(&text, ScalarRules::Yaml12);
             if fresh.is_intact() {
                 assert_same(&document, &fresh, &text);
@@ -237,6 +238,19 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
             }
         }
     }
+}
+
+/// What is kept from one edit to the next is what would be found out anew.
+fn assert_kept(document: &Document, text: &str) {
+    let lengths = document.blocks.iter().map(|slot| slot.block.length());
+    let starts: Vec<usize> = lengths.scan(0, |at, length| Some(std::mem::replace(at, *at + length))).collect();
+    assert_eq!(*document.starts, starts, "{text}");
+    let mut anew = document.clone();
+    anew.adopt(document.blocks.iter().cloned().collect());
+    assert_eq!(document.index.dangling, anew.index.dangling, "{text}");
+    assert_eq!(document.definitions(), anew.definitions(), "{text}");
+    assert_eq!(document.aliases_beyond(1), anew.aliases_beyond(1), "{text}");
+    assert_eq!(document.faults(), anew.faults(), "{text}");
 }
 
 /// A saved document is the same in an editor that opens the file.

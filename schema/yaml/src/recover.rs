@@ -232,7 +232,7 @@ impl Reader {
                 }
                 Some((at, NodeKind::Mapping(found))) if is_list && self.begins_alike(&items, &found) => {
                     self.faults.push(Fault::without_dash(&self.work, at.start));
-                    items.push(Node { range: at, anchor: None, tag: None, kind: NodeKind::Mapping(found) });
+                    items.push(Node::new(at, NodeKind::Mapping(found)));
                 }
                 Some((at, _)) if is_list => {
                     self.faults.push(Fault::new(trimmed(&self.work, at), FaultKind::ExpectedItem));
@@ -247,7 +247,7 @@ impl Reader {
         }
         let kind = if is_list { NodeKind::Sequence(items) } else { NodeKind::Mapping(entries) };
         let begin = first + indent(&self.work[first..]);
-        let mut node = Node { range: begin..begin, anchor: None, tag: None, kind };
+        let mut node = Node::new(begin..begin, kind);
         node.range.end = super::events::last_end(&node);
         Some(node)
     }
@@ -287,7 +287,7 @@ impl Reader {
         let (first, mut all) = entries(self.parse(piece.start..end).ok()??)?;
         let (rest, more) = entries(self.parse(end..piece.end).ok()??)?;
         all.extend(more);
-        Some(Node { range: first.start..rest.end, anchor: None, tag: None, kind: NodeKind::Mapping(all) })
+        Some(Node::new(first.start..rest.end, NodeKind::Mapping(all)))
     }
 
     /// Returns whether entries begin with the same key as the item above them.
@@ -367,9 +367,9 @@ impl Reader {
                 self.pieces(piece.clone(), depth + 1)
             };
             let mut item = inner.unwrap_or_else(|| Node::empty(content + 1));
-            item.anchor = anchor.or(item.anchor);
+            item.set_anchor(anchor);
             let range = content..item.range.end.max(content + 1);
-            return Some(Node { range, anchor: None, tag: None, kind: NodeKind::Sequence(vec![item]) });
+            return Some(Node::new(range, NodeKind::Sequence(vec![item])));
         }
         let rest = after_line(&self.work, head_end, piece.end)..piece.end;
         match head_shape(&self.work[content..head_end]) {
@@ -403,7 +403,7 @@ impl Reader {
         }
         let anchor = self.anchor_in(behind_colon..head_end);
         let mut value = self.pieces(rest, depth + 1).unwrap_or(empty);
-        value.anchor = anchor.or(value.anchor);
+        value.set_anchor(anchor);
         Some(mapping(key_node, value))
     }
 
@@ -484,7 +484,7 @@ impl Reader {
             return None;
         }
         let kind = NodeKind::Scalar { value: word.as_str().into(), style: Style::Plain };
-        let key = Node { range: head.start..head.start + word.len(), anchor: None, tag: None, kind };
+        let key = Node::new(head.start..head.start + word.len(), kind);
         let value = self.pieces(rest, depth + 1)?;
         Some(mapping(key, value))
     }
@@ -514,5 +514,5 @@ impl Reader {
 
 fn mapping(key: Node, value: Node) -> Node {
     let range = key.range.start..value.range.end.max(key.range.end);
-    Node { range, anchor: None, tag: None, kind: NodeKind::Mapping(vec![Entry { key, value }]) }
+    Node::new(range, NodeKind::Mapping(vec![Entry { key, value }]))
 }

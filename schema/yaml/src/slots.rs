@@ -5,10 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use super::{Block, BlockKind, block::Signs, tree::NodeKind};
+use super::{
+    Block, BlockKind,
+    marks::{Mark, Marks},
+    tree::NodeKind,
+};
 
 /// Number of blocks of a new chunk.
-const PIECE: usize = 128;
+const PIECE: usize = 64;
 
 /// A block in its document, with the properties that are needed of every block at each keystroke: a look into each of
 /// thousands of blocks would cost more than everything else.
@@ -20,16 +24,8 @@ pub(super) struct Slot {
     pub(super) kind: BlockKind,
     /// Number of its entries or items.
     pub(super) children: usize,
-    pub(super) has_anchors: bool,
-    /// Number of its aliases.
-    pub(super) alias_count: usize,
-    /// Whether it has faults, repeated keys or aliases.
-    pub(super) remarkable: bool,
-    /// Whether all of it was readable.
-    pub(super) is_intact: bool,
-    pub(super) has_directives: bool,
-    /// The bytes in its text that are searched for in every text.
-    pub(super) signs: Signs,
+    /// What it has of what is searched for in the whole text.
+    pub(super) marks: Marks,
 }
 
 impl Slot {
@@ -44,12 +40,13 @@ impl Slot {
             length: block.length,
             kind: block.kind,
             children,
-            has_anchors: !block.anchors.is_empty(),
-            alias_count: block.aliases.len(),
-            remarkable: !(block.faults.is_empty() && block.duplicates.is_empty() && block.aliases.is_empty()),
-            is_intact: block.faults.is_empty(),
-            has_directives: !block.directives.is_empty(),
-            signs: block.signs,
+            marks: block
+                .marks
+                .with(Mark::Fault, !block.faults.is_empty())
+                .with(Mark::RepeatedKey, !block.duplicates.is_empty())
+                .with(Mark::Anchor, !block.anchors.is_empty())
+                .with(Mark::Alias, !block.aliases.is_empty())
+                .with(Mark::Directive, !block.directives.is_empty()),
             block,
         }
     }
@@ -63,10 +60,25 @@ impl Deref for Slot {
     }
 }
 
+/// Some blocks, one after the other.
+#[derive(Debug)]
+struct Piece {
+    slots: Vec<Slot>,
+    /// What any of them has.
+    marks: Marks,
+}
+
+impl Piece {
+    fn new(slots: Vec<Slot>) -> Arc<Piece> {
+        let marks = slots.iter().fold(Marks::default(), |marks, slot| marks | slot.marks);
+        Arc::new(Piece { slots, marks })
+    }
+}
+
 /// The blocks, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
-    pieces: Arc<Vec<Arc<Vec<Slot>>>>,
+    pieces: Arc<Vec<Arc<Piece>>>,
     /// Number of blocks before each chunk.
     before: Arc<Vec<usize>>,
     length: usize,
@@ -86,7 +98,22 @@ impl Slots {
     /// Returns the block with a number.
     pub(super) fn get(&self, number: usize) -> Option<&Slot> {
         let piece = self.before.partition_point(|before| *before <= number).checked_sub(1)?;
-        self.pieces[piece].get(number - self.before[piece])
+        self.pieces[piece].slots.get(number - self.before[piece])
+    }
+
+    /// Returns how many blocks at the beginning and at the end are those of another version, as far as whole pieces show it.
+    pub(super) fn shared_with(&self, other: &Slots) -> (usize, usize) {
+        let is_same = |(one, other): &(&Arc<Piece>, &Arc<Piece>)| Arc::ptr_eq(one, other);
+        let length = |(one, _): (&Arc<Piece>, &Arc<Piece>)| one.slots.len();
+        let head = self.pieces.iter().zip(other.pieces.iter()).take_while(is_same).map(length).sum();
+        let tail = self.pieces.iter().rev().zip(other.pieces.iter().rev()).take_while(is_same).map(length).sum();
+        (head, tail)
+    }
+
+    /// Returns the piece that a block is in, and the number of its first block.
+    pub(super) fn piece_of(&self, number: usize) -> (usize, &[Slot]) {
+        let piece = self.before.partition_point(|before| *before <= number) - 1;
+        (self.before[piece], &self.pieces[piece].slots)
     }
 
     /// Returns the block, if there is only one.
@@ -96,7 +123,7 @@ impl Slots {
 
     /// Returns all blocks.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
-        self.pieces.iter().flat_map(|piece| piece.iter())
+        self.pieces.iter().flat_map(|piece| &piece.slots)
     }
 
     /// Returns the blocks from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
@@ -104,31 +131,48 @@ impl Slots {
         (first..self.length).map(|number| &self[number])
     }
 
+    /// Returns the blocks with a mark, each with its number. The others cost next to nothing.
+    pub(super) fn marked(&self, mark: Mark) -> impl Iterator<Item = (usize, &Slot)> {
+        let pieces = self.pieces.iter().zip(self.before.iter()).filter(move |(piece, _)| piece.marks.has(mark));
+        let numbered = pieces.flat_map(|(piece, before)| (*before..).zip(&piece.slots));
+        numbered.filter(move |(_, slot)| slot.marks.has(mark))
+    }
+
+    /// Returns whether a block has a mark.
+    pub(super) fn has(&self, mark: Mark) -> bool {
+        self.pieces.iter().any(|piece| piece.marks.has(mark))
+    }
+
     /// Replaces blocks with others.
     pub(super) fn replace(&mut self, old: Range<usize>, new: Vec<Slot>) {
-        self.length = self.length + new.len() - old.len();
         let piece_of = |number: usize| self.before.partition_point(|before| *before <= number).saturating_sub(1);
         let first = piece_of(old.start);
         let last = piece_of(old.end.max(old.start + 1) - 1).max(first);
         let start = self.before.get(first).copied().unwrap_or_default();
+        let is_alike = old.len() == new.len();
+        self.length = self.length + new.len() - old.len();
         // One chunk takes the blocks, or new ones replace those that lose some.
         let mut slots: Vec<Slot> = Vec::new();
         for piece in self.pieces.get(first..=last).unwrap_or_default() {
-            slots.extend(piece.iter().cloned());
+            slots.extend(piece.slots.iter().cloned());
         }
         drop(slots.splice(old.start - start..old.end - start, new));
         let pieces = Arc::make_mut(&mut self.pieces);
         let end = pieces.len().min(last + 1);
         let is_small = slots.len() < 2 * PIECE;
-        let fresh: Vec<Arc<Vec<Slot>>> = match slots.is_empty() {
+        let fresh: Vec<Arc<Piece>> = match slots.is_empty() {
             true => Vec::new(),
-            false if is_small => vec![Arc::new(slots)],
-            false => slots.chunks(PIECE).map(|piece| Arc::new(piece.to_vec())).collect(),
+            false if is_small => vec![Piece::new(slots)],
+            false => slots.chunks(PIECE).map(|piece| Piece::new(piece.to_vec())).collect(),
         };
+        let is_one_for_one = is_alike && fresh.len() == end - first.min(end);
         drop(pieces.splice(first.min(end)..end, fresh));
+        if is_one_for_one && first == last {
+            return;
+        }
         let counted = pieces.iter().scan(0, |count, piece| {
-            *count += piece.len();
-            Some(*count - piece.len())
+            *count += piece.slots.len();
+            Some(*count - piece.slots.len())
         });
         self.before = Arc::new(counted.collect());
     }

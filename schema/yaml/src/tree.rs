@@ -7,12 +7,17 @@ use std::ops::Range;
 pub struct Node {
     /// Range from the first character of the content to the last one, without anchor and tag.
     pub range: Range<usize>,
-    /// The name in `&name`, without the `&`.
-    pub anchor: Option<Box<str>>,
-    /// The tag as resolved: `tag:yaml.org,2002:str`, `!custom`.
-    pub tag: Option<Box<str>>,
+    /// Its anchor and its tag. Hardly any node has one, and there are hundreds of thousands of nodes.
+    pub(super) properties: Option<Box<Properties>>,
     /// The kind of node.
     pub kind: NodeKind,
+}
+
+/// What may be written before a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Properties {
+    anchor: Option<Box<str>>,
+    tag: Option<Box<str>>,
 }
 
 /// The four kinds of node.
@@ -60,15 +65,40 @@ pub enum Style {
 impl Node {
     /// Returns an empty plain scalar at a position.
     pub fn empty(at: usize) -> Node {
-        Node {
-            range: at..at,
-            anchor: None,
-            tag: None,
-            kind: NodeKind::Scalar { value: "".into(), style: Style::Plain },
+        Node::new(at..at, NodeKind::Scalar { value: "".into(), style: Style::Plain })
+    }
+
+    /// Returns a node without anchor and tag.
+    pub fn new(range: Range<usize>, kind: NodeKind) -> Node {
+        Node { range, properties: None, kind }
+    }
+
+    /// Returns the same node with a tag, if there is one.
+    pub(super) fn with_tag(mut self, tag: Option<Box<str>>) -> Node {
+        if tag.is_some() {
+            self.properties.get_or_insert_default().tag = tag;
+        }
+        self
+    }
+
+    /// Returns the name in `&name`, without the `&`.
+    pub fn anchor(&self) -> Option<&str> {
+        self.properties.as_ref()?.anchor.as_deref()
+    }
+
+    /// Returns the tag as resolved: `tag:yaml.org,2002:str`, `!custom`.
+    pub fn tag(&self) -> Option<&str> {
+        self.properties.as_ref()?.tag.as_deref()
+    }
+
+    /// Gives the node a name, if there is one.
+    pub(super) fn set_anchor(&mut self, name: Option<Box<str>>) {
+        if name.is_some() {
+            self.properties.get_or_insert_default().anchor = name;
         }
     }
 
-    /// Moves all ranges by `distance` bytes towards the end.
+    /// Moves all ranges by `distance` bytes toward the end.
     pub fn shift(&mut self, distance: usize) {
         self.move_places(&|at| at + distance);
     }

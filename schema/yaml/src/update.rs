@@ -1,15 +1,15 @@
 //! Updates the blocks after edits: those that no edit touched are kept.
 
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex},
-};
+use std::{ops::Range, sync::Arc};
 
 use super::{
-    Block, BlockKind, Document, Slot, block_kind,
+    Block, BlockKind, Document, Slot,
+    block::Name,
+    block_kind,
     blocks::{Span, SpanKind},
     layout::is_dash,
-    outline::{Index, Outline, anchors},
+    marks::Mark,
+    outline::{Definitions, Index, Outline},
 };
 use crate::parallel;
 
@@ -133,26 +133,82 @@ impl Document {
             ([old], [new]) => (old.kind, old.children) == (new.kind, new.children) && new.kind == BlockKind::Item,
             _ => false,
         };
-        let moved = old.len() != new.len() && !self.index.anchors.is_empty();
+        let moved = old.len() != new.len();
         // Each block has the positions of its own names.
         let same_names = match (gone.as_slice(), new.as_slice()) {
-            ([old], [new]) => {
-                old.anchors.iter().map(|anchor| &anchor.name).eq(new.anchors.iter().map(|anchor| &anchor.name))
+            ([old], [new]) => names(&old.anchors).eq(names(&new.anchors)),
+            (old, new) => {
+                let has_anchor = |slot: &Slot| slot.marks.has(Mark::Anchor);
+                !old.iter().any(|slot| has_anchor(slot)) && !new.iter().any(has_anchor)
             }
-            (old, new) => !old.iter().any(|block| block.has_anchors) && !new.iter().any(|block| block.has_anchors),
         };
-        let names = moved || !same_names;
-        blocks.replace(old, new);
+        let (of_old, of_new) =
+            (gone.iter().flat_map(|slot| names(&slot.aliases)), new.iter().flat_map(|slot| names(&slot.aliases)));
+        let same_uses = of_old.eq(of_new);
+        let (count, length) = (new.len(), new.iter().map(|slot| slot.length).sum::<usize>());
+        let was = gone.iter().map(|slot| slot.length).sum::<usize>();
+        blocks.replace(old.clone(), new);
+        self.place(old, count, length.wrapping_sub(was));
+        let before = Arc::clone(&self.index);
+        let outline = if alike { Arc::clone(&before.outline) } else { Arc::new(Outline::of(&self.blocks)) };
+        let is_anywhere = moved && !before.definitions.anchors.is_empty() || !same_names;
+        let definitions = match is_anywhere {
+            true => Definitions::of(&self.blocks),
+            false => (head..head + count)
+                .fold(before.definitions.clone(), |known, place| known.with(place, self.blocks[place].id)),
+        };
+        let most_uses = if same_uses { Arc::clone(&before.most_uses) } else { Arc::default() };
+        self.index = Arc::new(Index { outline, definitions, most_uses, ..Index::default() });
+        let dangling = match moved || is_anywhere {
+            true => Arc::new(self.dangling(0..self.blocks.len())),
+            false => self.dangling_again(&before.dangling, head..head + count),
+        };
+        Arc::get_mut(&mut self.index).expect("nobody else has it yet").dangling = dangling;
+    }
+
+    /// Writes down where blocks begin, after others replaced some. `grown`: by so many bytes, around zero.
+    fn place(&mut self, old: Range<usize>, count: usize, grown: usize) {
+        let first = self.starts.get(old.start).copied().unwrap_or_else(|| {
+            let before = old.start.checked_sub(1);
+            before.map_or(0, |before| self.starts[before] + self.blocks[before].length)
+        });
+        let lengths = (old.start..old.start + count).map(|number| self.blocks[number].length);
+        let fresh: Vec<usize> = lengths
+            .scan(first, |at, length| {
+                let start = *at;
+                *at += length;
+                Some(start)
+            })
+            .collect();
+        let rest = old.start + count;
         let starts = Arc::make_mut(&mut self.starts);
-        starts.truncate(head);
-        let mut at = starts.last().map_or(0, |start| start + blocks[head - 1].length);
-        for block in blocks.starting_at(head) {
-            starts.push(at);
-            at += block.length;
+        drop(starts.splice(old, fresh));
+        if grown != 0 {
+            starts[rest..].iter_mut().for_each(|start| *start = start.wrapping_add(grown));
         }
-        let outline = if alike { Arc::clone(&self.index.outline) } else { Arc::new(Outline::of(blocks)) };
-        let anchors = if names { Arc::new(anchors(blocks)) } else { Arc::clone(&self.index.anchors) };
-        self.index = Arc::new(Index { outline, anchors, keys: Mutex::default(), has_item: Mutex::default() });
+    }
+
+    /// Returns those of some blocks that use a name that is not defined before them.
+    fn dangling(&self, some: Range<usize>) -> Vec<usize> {
+        let is_few = some.len() < self.blocks.len();
+        let using: Vec<usize> = match is_few {
+            true => some.filter(|number| self.blocks[*number].marks.has(Mark::Alias)).collect(),
+            false => self.blocks.marked(Mark::Alias).map(|(number, _)| number).collect(),
+        };
+        using.into_iter().filter(|number| self.has_dangling_alias(*number)).collect()
+    }
+
+    /// Returns all of them, where nothing changed but some blocks, and those define what they defined before.
+    fn dangling_again(&self, known: &Arc<Vec<usize>>, changed: Range<usize>) -> Arc<Vec<usize>> {
+        let place = |at: usize| known.partition_point(|number| *number < at);
+        let (from, to) = (place(changed.start), place(changed.end));
+        let now = self.dangling(changed);
+        if now == known[from..to] {
+            return Arc::clone(known);
+        }
+        let mut all = Vec::clone(known);
+        drop(all.splice(from..to, now));
+        Arc::new(all)
     }
 
     /// Returns the range of a new block that was edited since it was last readable.
@@ -190,4 +246,9 @@ impl Document {
             (edited, before) => edited.or(before),
         }
     }
+}
+
+/// Returns the names of anchors or aliases.
+fn names(of: &[Name]) -> impl Iterator<Item = &str> {
+    of.iter().map(|name| &*name.name)
 }

@@ -8,9 +8,11 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use super::{
-    Block, Document, Pointer,
+    Block, Document, Pointer, Version,
+    marks::Mark,
     pointer::Step,
     scalar::{Scalar, resolve},
+    slots::Slot,
     tree::{Entry, Node, NodeKind, Style},
 };
 
@@ -48,8 +50,68 @@ pub struct ItemBlock<'d> {
     pub length: usize,
     /// Whether it contains no other item.
     pub is_alone: bool,
+    /// Whether all of it was understood.
+    pub is_intact: bool,
+    /// Whether it defines names.
+    pub has_anchors: bool,
     /// Whether it refers to names that may be defined elsewhere.
     pub has_aliases: bool,
+}
+
+/// The items of a list, each by the block that it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemBlocks<'d> {
+    document: &'d Document,
+    items: &'d [(usize, usize)],
+    /// The blocks around the one that was asked for last, and the number of the first.
+    near: (usize, &'d [Slot]),
+}
+
+impl<'d> ItemBlocks<'d> {
+    /// Returns how many items there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns how many items at the beginning and at the end are in blocks that another version begins and ends with. In that
+    /// version they may be in another list.
+    pub fn shared_with(&self, version: &Version) -> (usize, usize) {
+        let blocks = &self.document.blocks;
+        let (head, tail) = blocks.shared_with(&version.0);
+        let before = |number: usize| self.items.partition_point(|(block, _)| *block < number);
+        (before(head), self.items.len() - before(blocks.len() - tail))
+    }
+
+    /// Returns the blocks, in the order of the items.
+    pub fn iter(mut self) -> impl Iterator<Item = ItemBlock<'d>> {
+        (0..self.len()).map(move |index| self.at(index))
+    }
+
+    /// Returns the block of an item. Faster for the neighbors of the one before.
+    pub fn at(&mut self, index: usize) -> ItemBlock<'d> {
+        let (number, _) = self.items[index];
+        let (first, near) = self.near;
+        if !(first..first + near.len()).contains(&number) {
+            self.near = self.document.blocks.piece_of(number);
+        }
+        let (first, near) = self.near;
+        let slot = &near[number - first];
+        ItemBlock {
+            block: &slot.block,
+            id: slot.id,
+            start: self.document.starts[number],
+            length: slot.length,
+            is_alone: slot.children == 1,
+            is_intact: !slot.marks.has(Mark::Fault),
+            has_anchors: slot.marks.has(Mark::Anchor),
+            has_aliases: slot.marks.has(Mark::Alias),
+        }
+    }
 }
 
 /// One `key: value` of a mapping.
@@ -253,7 +315,7 @@ impl<'d> NodeRef<'d> {
     /// Returns the name in `&name`, if it has one.
     pub fn anchor(self) -> Option<&'d str> {
         match self.place {
-            Place::Node { node, .. } => node.anchor.as_deref(),
+            Place::Node { node, .. } => node.anchor(),
             Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
@@ -261,7 +323,7 @@ impl<'d> NodeRef<'d> {
     /// Returns the resolved tag, if there is one: `tag:yaml.org,2002:str`, `!custom`.
     pub fn tag(self) -> Option<&'d str> {
         match self.place {
-            Place::Node { node, .. } => node.tag.as_deref(),
+            Place::Node { node, .. } => node.tag(),
             Place::Root | Place::RootList | Place::List(_) => None,
         }
     }
@@ -299,8 +361,8 @@ impl<'d> NodeRef<'d> {
     /// Returns the meaning of a scalar.
     pub fn scalar(self) -> Option<Scalar> {
         match self.resolved().place {
-            Place::Node { node: Node { kind: NodeKind::Scalar { value, style }, tag, .. }, .. } => {
-                Some(resolve(value, *style, tag.as_deref(), self.document.rules))
+            Place::Node { node: node @ Node { kind: NodeKind::Scalar { value, style }, .. }, .. } => {
+                Some(resolve(value, *style, node.tag(), self.document.rules))
             }
             Place::Node { .. } | Place::Root | Place::RootList | Place::List(_) => None,
         }
@@ -351,24 +413,24 @@ impl<'d> NodeRef<'d> {
 
     /// Returns the blocks of the items of a list, in order, if each item has its own block or shares one with other
     /// items; `None` if the whole list is in one block.
-    pub fn item_blocks(self) -> Option<impl Iterator<Item = ItemBlock<'d>>> {
+    pub fn item_blocks(self) -> Option<ItemBlocks<'d>> {
         let items = match self.place {
             Place::RootList => self.root_items(),
             Place::List(entry) => self.list_items(entry),
             Place::Node { .. } | Place::Root => return None,
         };
-        let document = self.document;
-        Some(items.iter().map(move |&(number, _)| {
-            let slot = &document.blocks[number];
-            ItemBlock {
-                block: &slot.block,
-                id: slot.id,
-                start: document.starts[number],
-                length: slot.length,
-                is_alone: slot.children == 1,
-                has_aliases: slot.alias_count > 0,
-            }
-        }))
+        Some(ItemBlocks { document: self.document, items, near: (0, &[]) })
+    }
+
+    /// Returns how many items a list has.
+    pub fn item_count(self) -> usize {
+        let node = self.resolved();
+        match node.place {
+            Place::RootList => node.root_items().len(),
+            Place::List(entry) => node.list_items(entry).len(),
+            Place::Node { node: Node { kind: NodeKind::Sequence(items), .. }, .. } => items.len(),
+            Place::Node { .. } | Place::Root => 0,
+        }
     }
 
     /// Returns whether an item of a list has a property. `question` identifies the property, so thousands of items are
@@ -616,7 +678,7 @@ impl<'d> NodeRef<'d> {
 impl Document {
     /// Returns the last node before a position that has this name.
     fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
-        let places = self.index.anchors.get(name)?;
+        let places = self.index.definitions.anchors.get(name)?;
         let before = places.partition_point(|&place| place <= block);
         for &place in places[..before].iter().rev() {
             let limit = if place == block { offset } else { usize::MAX };
@@ -649,7 +711,7 @@ fn is_other(key: &Node, name: &str) -> bool {
 /// Returns the node with this name that begins at a position. Children are in the order of the text, so only one of
 /// them can contain it.
 fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
-    if node.range.start == at && node.anchor.as_deref() == Some(name) {
+    if node.range.start == at && node.anchor() == Some(name) {
         return Some(node);
     }
     match &node.kind {

@@ -145,7 +145,7 @@ pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
     };
     let mut found: Vec<Group<'_>> = Vec::new();
     let mut is_open = false;
-    for (number, block) in blocks.enumerate() {
+    for (number, block) in blocks.iter().enumerate() {
         let items = number..number + 1;
         if !block.is_alone {
             found.push(Group { list, items, blocks: None });

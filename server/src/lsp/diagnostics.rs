@@ -3,13 +3,14 @@
 
 use std::{
     hash::{Hash, Hasher},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use rustc_hash::FxHasher;
+use ropey::Rope;
+use rustc_hash::{FxHashMap, FxHasher};
 use speclens_schema::{
     analysis::{Located, Part, Problems},
-    problem::Problem,
+    document::Document,
 };
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -38,6 +39,7 @@ impl List {
         let converter = Converter { ranges, uri, directory: &snapshot.place.directory };
         let mut list = List::new();
         let mut last: Option<(&Part, Placed)> = None;
+        let mut lines = Lines::of(&snapshot.document);
         for located in &shown {
             let Some((part, index)) = located.part() else {
                 list.push(&converter.diagnostic(located.as_found()));
@@ -45,15 +47,10 @@ impl List {
             };
             let placed = match &last {
                 Some((known, placed)) if std::ptr::eq(*known, part) => placed,
-                Some(_) | None => &last.insert((part, Placed::of(part, &converter))).1,
+                Some(_) | None => &last.insert((part, Placed::of(part, &converter, &mut lines))).1,
             };
-            match &placed.words.diagnostics[index] {
-                Some(json) => {
-                    list.0.separate();
-                    push_moved(json, placed.words.line, placed.line, list.0.last());
-                }
-                None => list.push(&converter.diagnostic(&located.problem())),
-            }
+            let worded = placed.words.0[index].get_or_init(|| Worded::of(located, &converter, &mut lines));
+            list.push_worded(worded, located, placed.line, &mut lines);
         }
         list.extend(convert::left_out(all.len() - shown.len(), convert::SOURCE, "speclens check").as_ref());
         list
@@ -68,6 +65,28 @@ impl List {
         self.0.separate();
         // Nothing in a diagnostic can be refused.
         self.0.last().push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
+    }
+
+    /// Adds a diagnostic that was written before, with the lines that its places are in now.
+    fn push_worded(&mut self, worded: &Worded, located: &Located<'_>, line: u32, lines: &mut Lines<'_>) {
+        self.0.separate();
+        let json = self.0.last();
+        push_moved(&worded.json, worded.line, line, json);
+        if worded.related.is_empty() {
+            return;
+        }
+        // The end of the object comes after its last member.
+        json.pop();
+        json.push_str(",\"relatedInformation\":[");
+        for ((words, was), start) in worded.related.iter().zip(located.starts_of_related()) {
+            match was {
+                Some(was) => push_moved(words, *was, lines.line_of(start), json),
+                None => json.push_str(words),
+            }
+            json.push(',');
+        }
+        json.pop();
+        json.push_str("]}");
     }
 
     /// Returns the list.
@@ -89,34 +108,68 @@ impl List {
     }
 }
 
+/// The lines of a text. Many places are asked for again and again.
+struct Lines<'d> {
+    text: &'d Rope,
+    known: FxHashMap<usize, u32>,
+}
+
+impl<'d> Lines<'d> {
+    fn of(document: &'d Document) -> Lines<'d> {
+        Lines { text: document.text(), known: FxHashMap::default() }
+    }
+
+    /// Returns the line that a byte is in.
+    fn line_of(&mut self, at: usize) -> u32 {
+        let text = self.text;
+        *self.known.entry(at).or_insert_with(|| u32::try_from(text.byte_to_line(at)).unwrap_or(u32::MAX))
+    }
+}
+
 /// The words of a part, and the line that it begins in.
 struct Placed {
     line: u32,
     words: Arc<Words>,
 }
 
-/// The diagnostics of a part.
-struct Words {
-    /// The line in which the part began when they were written.
+/// The diagnostics of a part, once they are written.
+struct Words(Vec<OnceLock<Worded>>);
+
+/// A diagnostic as JSON.
+struct Worded {
+    /// All but the places that belong to it.
+    json: Box<str>,
+    /// The line in which the part began when it was written.
     line: u32,
-    /// Each as JSON; `None` for one that names places outside of the part.
-    diagnostics: Vec<Option<Box<str>>>,
+    /// The places that belong to it, each with the line from which its lines counted then. `None` for a place in another
+    /// file.
+    related: Box<[(Box<str>, Option<u32>)]>,
 }
 
 impl Placed {
-    fn of(part: &Part, converter: &Converter<'_>) -> Placed {
+    fn of(part: &Part, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Placed {
         let mut hasher = FxHasher::default();
         // Links to the reference can be given once it is written.
         (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
-        let line = converter.ranges.document().text().byte_to_line(part.start());
-        let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let word = |problem: &Problem| {
-            let range = problem.range.start + part.start()..problem.range.end + part.start();
-            let is_alone = problem.related.is_empty();
-            let here = || lsp::Diagnostic { range: converter.ranges.range(range), ..converter.diagnostic(problem) };
-            is_alone.then(|| serde_json::to_string(&here()).ok())?.map(String::into_boxed_str)
-        };
-        let find_out = || Words { line, diagnostics: part.problems().iter().map(word).collect() };
-        Placed { line, words: part.memo(hasher.finish(), find_out) }
+        let find_out = || Words(part.problems().iter().map(|_| OnceLock::new()).collect());
+        Placed { line: lines.line_of(part.start()), words: part.memo(hasher.finish(), find_out) }
+    }
+}
+
+impl Worded {
+    fn of(located: &Located<'_>, converter: &Converter<'_>, lines: &mut Lines<'_>) -> Worded {
+        let mut diagnostic = converter.diagnostic(&located.problem());
+        let related = diagnostic.related_information.take().unwrap_or_default();
+        let starts = located.starts_of_related().into_iter().zip(&located.as_found().related);
+        let was: Vec<Option<u32>> =
+            starts.map(|(start, related)| related.file.is_none().then(|| lines.line_of(start))).collect();
+        // Nothing in a diagnostic can be refused.
+        let words = |related: &lsp::DiagnosticRelatedInformation| serde_json::to_string(related).unwrap_or_default();
+        let start = located.part().map_or(0, |(part, _)| part.start());
+        Worded {
+            json: serde_json::to_string(&diagnostic).unwrap_or_default().into(),
+            line: lines.line_of(start),
+            related: related.iter().map(|related| words(related).into()).zip(was).collect(),
+        }
     }
 }

@@ -346,7 +346,7 @@ impl Chosen {
     }
 }
 
-/// Cancels runs under way, and those that are about to begin. Returns how many.
+/// Cancels runs under way, and those that are about to begin. Returns how many: those that end already do not count.
 pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
     let state = session.state();
     let own = chosen.uri.as_ref().and_then(|uri| Some(state.open.get(uri)?.place.suite(uri)));
@@ -362,7 +362,7 @@ pub(super) fn cancel(session: &Session, chosen: &Chosen) -> usize {
         chosen.fits(**number, &run.uri, (Some(&run.suite), own), |test| run.left.contains_key(test))
     });
     let tokens = starting.map(|(_, run)| &run.cancel).chain(runs.map(|(_, run)| &run.cancel));
-    tokens.map(CancellationToken::cancel).count()
+    tokens.filter(|token| !token.is_cancelled()).map(CancellationToken::cancel).count()
 }
 
 /// Returns the runs under way, for a client that asks for them.

@@ -5,126 +5,117 @@
 use std::{
     cell::RefCell,
     convert::Infallible,
-    future::Future,
-    io,
+    future::{Future, poll_fn},
+    io::{self, Read, Write},
     panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc::{self, Sender},
     },
     task::{Context, Poll},
 };
 
+use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
+use serde::Serialize;
 use serde_json::json;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+use tokio::sync::{
+    mpsc::{Receiver, channel, unbounded_channel},
+    oneshot,
 };
 use tower::Service;
-use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+use tower_lsp_server::{
+    ClientSocket,
+    jsonrpc::{Error, ErrorCode, Id, Request, Response},
+};
 
-/// Passes on messages from the client, and omits what is none: the framework stops reading at the first message that it
-/// cannot decode. Ends when the input ends.
-pub(super) async fn sift<R, W>(input: R, mut output: W, outbox: Outbox)
+use super::inbox::{Inbox, Message};
+use crate::threads;
+
+/// Reads messages on a thread of its own, which ends at the end of the input.
+pub(super) fn read(input: impl Read + Send + 'static) -> anyhow::Result<Receiver<Message>> {
+    /// So many wait at most until they are begun.
+    const WAITING: usize = 100;
+    let (queue, messages) = channel(WAITING);
+    let mut inbox = Inbox::new(input);
+    threads::start("reader", move || {
+        while let Some(message) = inbox.next() {
+            if queue.blocking_send(message).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(messages)
+}
+
+/// Has a service handle the messages of a client until the client says `exit` or there are no more. Requests are begun in
+/// the order in which they come, and worked on side by side.
+pub(super) async fn serve<S>(mut messages: Receiver<Message>, mut service: S, socket: ClientSocket, outbox: Outbox)
 where
-    R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
+    S: Service<Request, Response = Option<Response>, Error = Infallible>,
 {
-    let mut input = BufReader::with_capacity(64 * 1024, input);
-    let mut header = Vec::new();
-    loop {
-        let mut length = None;
-        loop {
-            header.clear();
-            match (&mut input).take(HEADER_LIMIT).read_until(b'\n', &mut header).await {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            let line = String::from_utf8_lossy(&header);
-            let line = line.trim();
-            if line.is_empty() {
-                // Blank lines between messages are harmless.
-                if length.is_some() {
-                    break;
+    let (mut asked, mut answers) = socket.split();
+    let (begin, mut begun) = unbounded_channel();
+    let reading = async {
+        let begin = begin;
+        while let Some(message) = messages.recv().await {
+            match message {
+                Message::Request(request) => {
+                    // Until `initialize` is answered, nothing else is begun.
+                    let Ok(()) = poll_fn(|context| service.poll_ready(context)).await;
+                    // Some clients do not close the pipe after it.
+                    let is_last = request.method() == "exit";
+                    let _ = begin.send(service.call(request));
+                    if is_last {
+                        return;
+                    }
                 }
-                continue;
+                Message::Response(response) => {
+                    if answers.send(response).await.is_err() {
+                        return;
+                    }
+                }
+                Message::Malformed(malformed) => {
+                    let answer = malformed.answer();
+                    tracing::warn!("a message was ignored: {answer}");
+                    outbox.send(&answer);
+                }
             }
-            if let Some((name, value)) = line.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse::<usize>().ok();
-            }
         }
-        let length = length.unwrap_or_default();
-        if length > MESSAGE_LIMIT {
-            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
-            return;
-        }
-        let mut body = vec![0; length];
-        if input.read_exact(&mut body).await.is_err() {
-            return;
-        }
-        if let Some((code, reason)) = wrong_with(&body) {
-            tracing::warn!("a message was ignored: {reason}");
-            outbox.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } }));
-            continue;
-        }
-        let framed = async {
-            output.write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes()).await?;
-            output.write_all(&body).await
-        };
-        if framed.await.is_err() {
-            return;
-        }
-    }
-}
-
-/// A header line is not longer.
-const HEADER_LIMIT: u64 = 64 * 1024;
-
-/// A message is not larger: no document that is read can be.
-const MESSAGE_LIMIT: usize = 512 * 1024 * 1024;
-
-/// The framework's own idea of a message, so what is decoded here does not fail there.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum Message {
-    #[expect(dead_code, reason = "only whether it can be decoded counts")]
-    Response(Response),
-    Request(Request),
-}
-
-/// Says why the framework could not decode a body, as the code and the text of an error.
-fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
-    let malformed = |reason: String| Some((INVALID_REQUEST, format!("not a message of JSON-RPC 2.0: {reason}")));
-    let Ok(body) = std::str::from_utf8(body) else {
-        return Some((PARSE_ERROR, "not valid JSON: not UTF-8".to_owned()));
     };
-    match serde_json::from_str(body) {
-        // Answered as a request, it would look like the answer to a request of the client with the same id.
-        Ok(Message::Request(request)) if request.method().is_empty() => {
-            malformed("expected a method, a result or an error, and an id that is an integer or a string".to_owned())
+    let answering = async {
+        let mut underway = FuturesUnordered::new();
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                call = begun.recv(), if is_open => match call {
+                    Some(call) => underway.push(call),
+                    None => is_open = false,
+                },
+                Some(Ok(answer)) = underway.next() => answer.iter().for_each(|response| outbox.send(response)),
+                else => return,
+            }
         }
-        Ok(Message::Request(_) | Message::Response(_)) => None,
-        Err(error) if error.is_data() => {
-            malformed("expected `jsonrpc`, and an id that is an integer or a string".to_owned())
+    };
+    let asking = async {
+        while let Some(request) = asked.next().await {
+            outbox.send(&request);
         }
-        Err(error) => Some((PARSE_ERROR, format!("not valid JSON: {error}"))),
+        std::future::pending().await
+    };
+    tokio::select! {
+        _ = async { tokio::join!(reading, answering) } => {}
+        () = asking => {}
     }
 }
 
-/// JSON-RPC's code for a text that cannot be read.
-const PARSE_ERROR: i32 = -32700;
-
-/// JSON-RPC's code for a message without the specified form.
-const INVALID_REQUEST: i32 = -32600;
-
-/// Takes bytes at once and hands them to a task of their own: a client that does not read stops only
-/// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
+/// Takes messages at once and hands them to a thread that writes them: a client that does not read stops only that thread.
+/// What we send is coalesced and capped elsewhere, so the queue stays small.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
-    queue: UnboundedSender<Pieces>,
+    /// Messages; `None` ends the thread.
+    queue: Sender<Option<Pieces>>,
 }
 
 /// The bytes of a message, in pieces: the allocator keeps the memory of large ones.
@@ -164,27 +155,34 @@ impl AsRef<[u8]> for Piece {
 }
 
 impl Outbox {
-    /// Returns a queue in front of `output`, and the task that drains it. The task ends when the queue is dropped and
-    /// empty, or when the output is closed.
-    pub(super) fn new<W>(output: W) -> (Outbox, impl Future<Output = ()> + Send)
-    where
-        W: AsyncWrite + Unpin + Send,
-    {
-        let (queue, waiting) = unbounded_channel();
-        (Outbox { queue }, drain(waiting, output))
+    /// Returns a queue in front of `output`, and what is dropped when nothing is written any more: after the end of the queue,
+    /// or because the output is closed.
+    pub(super) fn new(output: impl Write + Send + 'static) -> anyhow::Result<(Outbox, oneshot::Receiver<()>)> {
+        let (queue, waiting) = mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        threads::start("writer", move || {
+            // A client that is gone needs no message.
+            let _ = write(&waiting, output);
+            drop(end);
+        })?;
+        Ok((Outbox { queue }, ended))
     }
-}
 
-impl Outbox {
+    /// Ends the queue: what is sent from now on is not written.
+    pub(super) fn end(&self) {
+        let _ = self.queue.send(None);
+    }
+
     /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
     pub(super) fn notify(&self, method: &str, parts: Vec<Piece>) {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
         self.send_parts(head, parts, "}");
     }
 
-    /// Sends a message beside those of the framework.
-    fn send(&self, message: serde_json::Value) {
-        self.send_parts(message.to_string(), Vec::new(), "");
+    /// Sends a message.
+    pub(super) fn send(&self, message: &impl Serialize) {
+        // Nothing in a message can be refused.
+        self.send_parts(serde_json::to_string(message).unwrap_or_default(), Vec::new(), "");
     }
 
     /// Sends one message.
@@ -193,56 +191,43 @@ impl Outbox {
         let head = format!("Content-Length: {length}\r\n\r\n{head}");
         let pieces = std::iter::once(head.into()).chain(parts).chain([end.to_owned().into()]);
         // A client that is gone needs no message.
-        let _ = self.queue.send(pieces.collect());
+        let _ = self.queue.send(Some(pieces.collect()));
     }
 }
 
-async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mut output: W) {
-    /// Shorter pieces are written together: each write wakes another thread.
-    const LONG: usize = 256 * 1024;
+/// Writes what waits in a queue until the end of the queue.
+fn write(waiting: &mpsc::Receiver<Option<Pieces>>, mut output: impl Write) -> io::Result<()> {
+    /// Shorter pieces are written together.
+    const LONG: usize = 64 * 1024;
     let mut bytes = Vec::new();
-    while let Some(mut pieces) = waiting.recv().await {
-        while let Ok(more) = waiting.try_recv() {
-            pieces.extend(more);
-        }
-        let written = async {
-            for piece in &pieces {
+    while let Ok(first) = waiting.recv() {
+        let mut is_last = false;
+        for pieces in std::iter::once(first).chain(waiting.try_iter()) {
+            is_last = pieces.is_none();
+            for piece in pieces.into_iter().flatten() {
                 let piece = piece.as_ref();
                 if bytes.len() + piece.len() > LONG {
-                    output.write_all(&bytes).await?;
+                    output.write_all(&bytes)?;
                     bytes.clear();
                 }
                 if piece.len() > LONG {
-                    output.write_all(piece).await?;
+                    output.write_all(piece)?;
                 } else {
                     bytes.extend_from_slice(piece);
                 }
             }
-            output.write_all(&bytes).await?;
-            bytes.clear();
-            output.flush().await
-        };
-        if written.await.is_err() {
-            return;
+            if is_last {
+                break;
+            }
+        }
+        output.write_all(&bytes)?;
+        output.flush()?;
+        bytes.clear();
+        if is_last {
+            break;
         }
     }
-}
-
-impl AsyncWrite for Outbox {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.queue.send(vec![Piece(Bytes::Own(bytes.to_vec()))]) {
-            Ok(()) => Poll::Ready(Ok(bytes.len())),
-            Err(_) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
+    Ok(())
 }
 
 tokio::task_local! {
@@ -392,13 +377,12 @@ impl<F: Future> Future for CatchUnwind<F> {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::Future, pin::Pin, task::Poll};
+    use std::{future::Future, io::Read, pin::Pin, task::Poll};
 
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tower::Service;
     use tower_lsp_server::jsonrpc::{Request, Response};
 
-    use super::{Guarded, Outbox, Piece, sift};
+    use super::{Guarded, Outbox, Piece};
 
     /// A service whose handlers panic: at once, or when they are polled.
     struct Panics;
@@ -424,7 +408,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panicking_handler_is_answered_and_the_next_one_works() {
-        let mut service = Guarded::new(Panics, Outbox::new(tokio::io::sink()).0);
+        let mut service = Guarded::new(Panics, Outbox::new(std::io::sink()).unwrap().0);
         for method in ["at once", "later"] {
             let answer = service.call(Request::build(method).id(7).finish()).await.unwrap().unwrap();
             assert_eq!(answer.error().unwrap().code.code(), -32603);
@@ -470,9 +454,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_answer_goes_past_the_framework() {
-        let (ours, mut theirs) = tokio::io::duplex(1024);
-        let (outbox, draining) = Outbox::new(ours);
-        let drained = tokio::spawn(draining);
+        let (mut theirs, ours) = std::io::pipe().unwrap();
+        let (outbox, _) = Outbox::new(ours).unwrap();
         let mut service = Guarded::new(Ready, outbox);
         let requests = ["long", "short", "cancelled", "long"].into_iter().zip(1..);
         let calls = requests.map(|(method, id)| service.call(Request::build(method).id(id).finish()));
@@ -483,41 +466,24 @@ mod tests {
         assert_eq!(through, [None, Some(true), Some(false), None]);
         drop(service);
         let mut past = String::new();
-        theirs.read_to_string(&mut past).await.unwrap();
+        theirs.read_to_string(&mut past).unwrap();
         let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
         assert_eq!(past, format!("{}{}", body(1), body(4)));
-        drained.await.unwrap();
         assert!(super::answer(pieces(["", "1"])).is_err_and(|given_back| given_back[1].as_ref() == b"1"));
     }
 
-    #[tokio::test]
-    async fn a_client_that_does_not_read_blocks_nothing() {
-        let (ours, mut theirs) = tokio::io::duplex(16);
-        let (mut outbox, draining) = Outbox::new(ours);
-        let drained = tokio::spawn(draining);
+    #[test]
+    fn a_client_that_does_not_read_blocks_nothing() {
+        let (mut theirs, ours) = std::io::pipe().unwrap();
+        let (outbox, written) = Outbox::new(ours).unwrap();
         for _ in 0..4000 {
-            outbox.write_all(&[b'x'; 1000]).await.unwrap();
+            outbox.send(&"x".repeat(998));
         }
-        drop(outbox);
+        outbox.end();
+        outbox.send(&"too late");
         let mut all = Vec::new();
-        theirs.read_to_end(&mut all).await.unwrap();
-        assert_eq!(all.len(), 4_000_000);
-        drained.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn what_is_no_message_is_left_out() {
-        let good = "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}";
-        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        let text = [frame("{garbage}"), frame("[]"), frame("{\"jsonrpc\":\"1.0\",\"id\":1}"), frame(good)].concat();
-        let (answers, mut client) = tokio::io::duplex(64 * 1024);
-        let (outbox, draining) = Outbox::new(answers);
-        tokio::spawn(draining);
-        let mut passed = Vec::new();
-        sift(text.as_bytes(), &mut passed, outbox).await;
-        assert_eq!(String::from_utf8(passed).unwrap(), frame(good));
-        let mut answers = String::new();
-        client.read_to_string(&mut answers).await.unwrap();
-        assert_eq!(answers.matches("\"error\"").count(), 3, "{answers}");
+        theirs.read_to_end(&mut all).unwrap();
+        assert_eq!(all.len(), 4000 * (1000 + "Content-Length: 1000\r\n\r\n".len()));
+        assert!(written.blocking_recv().is_err());
     }
 }

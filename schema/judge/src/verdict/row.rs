@@ -1,4 +1,4 @@
-//! How claims of all formats make their verdicts.
+//! Builders of verdicts, shared by the claims of all formats.
 
 use speclens_yaml::Pointer;
 
@@ -32,17 +32,17 @@ impl Row {
         Verdict { at, kind, label, code: None, score: None, outcome, related: Vec::new() }
     }
 
-    /// The claim holds.
+    /// Returns the verdict of a claim that holds.
     pub fn pass(self) -> Verdict {
         self.verdict(Outcome::Pass)
     }
 
-    /// The claim does not hold.
+    /// Returns the verdict of a claim that does not hold.
     pub fn fail(self, mismatch: Mismatch) -> Verdict {
         self.verdict(Outcome::Fail(mismatch))
     }
 
-    /// What the claim needs was not observed.
+    /// Returns the verdict of a claim that lacks a necessary observation.
     pub fn unknown(self, reason: impl Into<String>) -> Verdict {
         self.verdict(Outcome::Unknown(reason.into()))
     }
@@ -59,12 +59,12 @@ impl Verdict {
         Verdict { code, score, ..self }
     }
 
-    /// Returns the verdict with another outcome. What belonged to the previous one goes with it.
+    /// Returns the verdict with another outcome, without the code, score and related locations of the previous one.
     pub fn instead(self, outcome: Outcome) -> Verdict {
         Verdict { outcome, code: None, score: None, related: Vec::new(), ..self }
     }
 
-    /// Returns the verdict, unless something that was not observed could change it, for this reason.
+    /// Returns the verdict, or unknown for this reason if a missing observation could change it.
     pub fn unless(self, doubt: Option<&str>) -> Verdict {
         match doubt {
             Some(reason) => self.instead(Outcome::Unknown(reason.to_owned())),

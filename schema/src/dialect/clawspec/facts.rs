@@ -4,8 +4,34 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
+    relations::{self, Facts, Topic},
     spot::Spot,
 };
+
+/// What rules between items are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Its name.
+    Name,
+    /// A file that is expected.
+    Expected,
+    /// The tag `negative`.
+    Negative,
+    /// The handoff contract that a stage names.
+    Handoff,
+    /// Parameters that an agent is not sent as they are.
+    Params,
+    /// An assertion that waits.
+    Timeout,
+    /// The parameter `test_mode`.
+    TestMode,
+}
+
+impl From<About> for u8 {
+    fn from(about: About) -> u8 {
+        about as u8
+    }
+}
 
 /// A name where it is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,16 +44,16 @@ pub(crate) struct Named {
     pub range: Range<usize>,
 }
 
-/// The items of a list of a document: the byte where each begins, and what it says.
+/// The items of a list of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Items<'f> {
     list: &'static str,
-    items: &'f [(usize, &'f ItemFacts)],
+    items: relations::Items<'f>,
 }
 
 impl<'f> Items<'f> {
     /// Returns the items of the list with this key.
-    pub(crate) fn new(list: &'static str, items: &'f [(usize, &'f ItemFacts)]) -> Items<'f> {
+    pub(crate) fn new(list: &'static str, items: relations::Items<'f>) -> Items<'f> {
         Items { list, items }
     }
 
@@ -36,14 +62,26 @@ impl<'f> Items<'f> {
         self.items.len()
     }
 
-    /// Returns each with its number.
-    pub(crate) fn all(self) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        self.items.iter().enumerate().map(|(index, (_, facts))| (index, *facts))
+    /// Returns those that say something about a topic, each with its number.
+    pub(crate) fn about(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
+        self.items.about(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
+    }
+
+    /// Returns those that have a name of a kind that others have as well, each with its number.
+    pub(crate) fn sharing(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
+        self.items.sharing(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
+    }
+
+    /// Whether one of them has a name.
+    pub(crate) fn have_name(self, name: &str) -> bool {
+        let mut named = self.items.speaking_of(Topic::named(About::Name, name));
+        let facts = |index| self.items.facts::<ItemFacts>(index);
+        named.any(|index| facts(index).and_then(|facts| facts.name.as_ref()).is_some_and(|own| own.name == name))
     }
 
     /// Returns where a name in the item with this number is.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
-        let start = self.items[index].0;
+        let start = self.items.start(index);
         let at = Pointer::root().key(self.list).index(index).join(&named.at);
         (at, named.range.start + start..named.range.end + start)
     }
@@ -92,8 +130,32 @@ pub(crate) struct Params {
     pub is_task: bool,
 }
 
+impl ItemFacts {
+    /// Returns what rules between items are about.
+    fn topics(&self) -> Vec<Topic> {
+        let name = self.name.iter().filter(|name| !name.name.is_empty());
+        let mut topics: Vec<Topic> = name.map(|name| Topic::named(About::Name, &name.name)).collect();
+        topics.extend(self.expected.iter().map(|expected| Topic::named(About::Expected, &expected.path.name)));
+        let others = [
+            (About::Negative, self.negative),
+            (About::Handoff, self.handoff.is_some()),
+            (About::Params, self.params.is_some()),
+            (About::Timeout, self.has_timeout),
+            (About::TestMode, self.has_test_mode),
+        ];
+        topics.extend(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)));
+        topics
+    }
+}
+
 /// Returns the facts of a scenario or a stage.
-pub(crate) fn of(item: NodeRef<'_>) -> ItemFacts {
+pub(crate) fn of(item: NodeRef<'_>) -> Facts {
+    let facts = read(item);
+    let topics = facts.topics();
+    Facts::new(facts, topics)
+}
+
+fn read(item: NodeRef<'_>) -> ItemFacts {
     let start = item.range().start;
     let item = Spot::root(item);
     let placed = |name: &str, at: &Pointer, range: Range<usize>| Named {

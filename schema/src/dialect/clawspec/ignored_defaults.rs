@@ -1,6 +1,6 @@
 //! `defaults` of a contract: ClawSpec checks it and never uses it.
 
-use super::facts::Items;
+use super::facts::{About, Items};
 use crate::spot::Spot;
 
 /// Defaults that ask for something.
@@ -31,8 +31,8 @@ impl<'d> IgnoredDefaults<'d> {
         // Agents get no parameters.
         let is_agent = root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent"));
         let left_to_do = LeftToDo {
-            timeout: has("timeout") && !scenarios.all().any(|(_, facts)| facts.has_timeout),
-            test_mode: has("test_mode") && !is_agent && !scenarios.all().all(|(_, facts)| facts.has_test_mode),
+            timeout: has("timeout") && scenarios.about(About::Timeout).next().is_none(),
+            test_mode: has("test_mode") && !is_agent && scenarios.about(About::TestMode).count() < scenarios.count(),
         };
         let counts_here = ["timeout", "poll_interval"].into_iter().any(has);
         Some(IgnoredDefaults { counts_here, left_to_do, spot })

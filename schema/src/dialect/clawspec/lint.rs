@@ -9,6 +9,7 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    relations::{self, Between},
     rules::{
         ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
         invalid_value, missing_field, missing_file, missing_negative, never_evaluated, no_effect, out_of_range,
@@ -22,7 +23,7 @@ use crate::{
 
 use super::{
     assertion_lists,
-    facts::{ItemFacts, Items},
+    facts::{About, Items},
     kinds::ContractFile,
     ledger_contracts::{self, Contracts},
     parts::{self, Part},
@@ -205,12 +206,24 @@ fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Rep
     }
 }
 
+/// Returns the rules about what several scenarios or stages say.
+pub(crate) fn between(file: SpecFile) -> &'static [&'static dyn Between] {
+    use duplicate_name::clawspec::DuplicateNames;
+    match ContractFile::of(file) {
+        ContractFile::Scenarios => {
+            &[&DuplicateNames { list: "scenarios", owner: "scenario" }, &vacuous_claim::clawspec::LeftBehind]
+        }
+        ContractFile::Pipeline => &[&DuplicateNames { list: "stages", owner: "stage" }],
+        ContractFile::Handoff | ContractFile::Settings | ContractFile::Ledger | ContractFile::Baselines => &[],
+    }
+}
+
 /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are
 /// absolute.
 pub(crate) fn report_relations(
     file: SpecFile,
     root: NodeRef<'_>,
-    items: &[(usize, &ItemFacts)],
+    items: relations::Items<'_>,
     files: &dyn Files,
     report: &mut Report,
 ) {
@@ -219,9 +232,7 @@ pub(crate) fn report_relations(
         ContractFile::Scenarios => {
             let scenarios = Items::new("scenarios", items);
             let siblings = siblings::of_target(root, files);
-            duplicate_name::clawspec::check_items(scenarios, "scenario", report);
             duplicate_name::clawspec::check_siblings(root, scenarios, &siblings, report);
-            vacuous_claim::clawspec::check_relations(scenarios, report);
             upstream_differs::clawspec::check_discovery(root, files, report);
             upstream_differs::clawspec::check_defaults(root, scenarios, report);
             no_effect::clawspec::check_params(root, scenarios, report);
@@ -231,8 +242,9 @@ pub(crate) fn report_relations(
         }
         ContractFile::Pipeline => {
             let stages = Items::new("stages", items);
-            duplicate_name::clawspec::check_items(stages, "stage", report);
-            for contract in stages.all().filter_map(|(index, stage)| NamedContract::of(index, stage, files)) {
+            for contract in
+                stages.about(About::Handoff).filter_map(|(index, stage)| NamedContract::of(index, stage, files))
+            {
                 missing_file::clawspec::check_stage(&contract, stages, files, report);
                 contradiction::clawspec::check_stage(&contract, stages, files, report);
             }

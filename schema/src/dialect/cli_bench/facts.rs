@@ -10,6 +10,7 @@ use crate::{
     kind,
     pattern::is_literal,
     problem::OtherFile,
+    relations::{self, Facts, Topic},
     rules::{revealing_intent::Revealed, vague_intent::Wish},
     spot::Spot,
 };
@@ -43,27 +44,70 @@ pub(crate) enum ItemFacts {
     Files(Named, Vec<Arc<FileFacts>>),
 }
 
-/// The items of the list of tasks of a document: the byte where each begins, and what it says.
+/// What rules between tasks are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// The id of a task, or of one in a file that an entry leads to.
+    Id,
+    /// An intent that may be vague.
+    Wish,
+    /// An intent that may give a command away.
+    Command,
+    /// A limit of turns.
+    Turns,
+    /// Files with tasks.
+    Files,
+}
+
+impl From<About> for u8 {
+    fn from(about: About) -> u8 {
+        about as u8
+    }
+}
+
+/// The items of the list of tasks of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Items<'f> {
     list: &'f Pointer,
-    items: &'f [(usize, &'f ItemFacts)],
+    items: relations::Items<'f>,
 }
 
 impl<'f> Items<'f> {
     /// Returns the items of the list at a place.
-    pub(crate) fn new(list: &'f Pointer, items: &'f [(usize, &'f ItemFacts)]) -> Items<'f> {
+    pub(crate) fn new(list: &'f Pointer, items: relations::Items<'f>) -> Items<'f> {
         Items { list, items }
     }
 
-    /// Returns each with its number.
-    pub(crate) fn all(self) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
-        self.items.iter().enumerate().map(|(index, (_, facts))| (index, *facts))
+    /// Returns how many there are.
+    pub(crate) fn count(self) -> usize {
+        self.items.len()
     }
 
-    /// Those that are tasks, each with its number.
-    pub(crate) fn tasks(self) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
-        self.all().filter_map(|(index, facts)| match facts {
+    /// Returns those that say something about a topic, each with its number.
+    pub(crate) fn about(self, about: About) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
+        self.items.about(about).filter_map(move |index| Some((index, self.items.facts(index)?)))
+    }
+
+    /// Returns those whose ids may not be theirs alone, each with its number. `others`: the ids of tasks in other files of
+    /// the suite.
+    pub(crate) fn sharing_ids(
+        self,
+        mut others: impl Iterator<Item = &'f str>,
+    ) -> impl Iterator<Item = (usize, &'f ItemFacts)> {
+        let is_known = others.any(|id| self.items.speaking_of(Topic::named(About::Id, id)).next().is_some());
+        let mut numbers: Vec<usize> = match is_known {
+            true => self.items.about(About::Id).collect(),
+            false => self.items.sharing(About::Id).collect(),
+        };
+        numbers.extend(self.items.about(About::Files));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().filter_map(move |index| Some((index, self.items.facts(index)?)))
+    }
+
+    /// Returns the tasks that say something about a topic, each with its number.
+    pub(crate) fn tasks(self, about: About) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
+        self.about(about).filter_map(|(index, facts)| match facts {
             ItemFacts::Task(task) => Some((index, &**task)),
             ItemFacts::Nothing | ItemFacts::Files(..) => None,
         })
@@ -71,7 +115,7 @@ impl<'f> Items<'f> {
 
     /// Returns where a text of the item with this number is.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
-        named.place(&self.list.index(index), self.items[index].0)
+        named.place(&self.list.index(index), self.items.start(index))
     }
 }
 
@@ -129,6 +173,29 @@ pub(crate) struct TaskId {
     pub(crate) range: Range<usize>,
 }
 
+impl ItemFacts {
+    /// Returns what rules between tasks are about.
+    fn topics(&self) -> Vec<Topic> {
+        match self {
+            ItemFacts::Nothing => Vec::new(),
+            ItemFacts::Task(task) => {
+                let id = task.id.iter().filter(|id| !id.text.is_empty()).map(|id| Topic::named(About::Id, &id.text));
+                let others = [
+                    (About::Wish, task.wish.may_be_vague()),
+                    (About::Command, task.revealed.may_be_command()),
+                    (About::Turns, task.max_turns.is_some()),
+                ];
+                id.chain(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)))
+                    .collect()
+            }
+            ItemFacts::Files(_, files) => {
+                let ids = files.iter().flat_map(|file| &file.ids).map(|id| Topic::named(About::Id, &id.text));
+                ids.chain([Topic::of(About::Files)]).collect()
+            }
+        }
+    }
+}
+
 impl FileFacts {
     /// Returns a finding, with the place of an id of this file beside it.
     pub(crate) fn shown_beside(&self, finding: Finding, id: &TaskId, label: &'static str) -> Finding {
@@ -149,12 +216,13 @@ pub(crate) struct SuiteFacts {
 }
 
 /// Returns what an item says; `None` for items of other lists than that of the tasks.
-pub(crate) fn item_facts(
-    file: SpecFile,
-    list: &'static str,
-    item: NodeRef<'_>,
-    files: &dyn Files,
-) -> Option<ItemFacts> {
+pub(crate) fn item_facts(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<Facts> {
+    let facts = read_item(file, list, item, files)?;
+    let topics = facts.topics();
+    Some(Facts::new(facts, topics))
+}
+
+fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn Files) -> Option<ItemFacts> {
     if file.case_list() != Some(list) {
         return None;
     }

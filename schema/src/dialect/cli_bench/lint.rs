@@ -8,6 +8,7 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    relations,
     rules::{
         collision, contradiction, duplicate_name, invalid_path, invalid_value, last_command_only, missing_field,
         missing_file, missing_variable, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir,
@@ -20,7 +21,7 @@ use crate::{
 
 use super::{
     asserted::Asserted,
-    facts::{ItemFacts, Items, suite_facts},
+    facts::{Items, suite_facts},
     named_tasks::NamedTasks,
 };
 
@@ -131,7 +132,7 @@ fn report_owner(owner: &Spot<'_>, report: &mut Report) {
 pub(crate) fn report_relations(
     file: SpecFile,
     root: NodeRef<'_>,
-    items: &[(usize, &ItemFacts)],
+    items: relations::Items<'_>,
     files: &dyn Files,
     report: &mut Report,
 ) {

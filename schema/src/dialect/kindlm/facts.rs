@@ -6,6 +6,7 @@ use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, Relation, Rule},
     json_schema::SpecFile,
+    relations::{Facts, Items, Topic},
     shape::Shape,
     spot::Spot,
     template::placeholders,
@@ -14,6 +15,35 @@ use crate::{
 };
 
 use super::expects::expects;
+
+/// What rules between tests are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Its name.
+    Name,
+    /// The prompt that it names.
+    Prompt,
+    /// The models that it names.
+    Models,
+    /// A claim that needs a model to judge.
+    Judge,
+    /// A comparison with a baseline.
+    Drift,
+    /// A claim that needs neither a judge nor a baseline.
+    PlainClaims,
+    /// `method: embedding`.
+    Embedding,
+    /// `latency.maxMs`.
+    Latency,
+    /// A part that cannot be read.
+    Damage,
+}
+
+impl From<About> for u8 {
+    fn from(about: About) -> u8 {
+        about as u8
+    }
+}
 
 /// A name where it is defined or used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,10 +131,9 @@ pub(crate) struct TestFacts {
 }
 
 /// What a whole file defines and uses.
-#[derive(Debug)]
 pub(crate) struct SuiteFacts<'f> {
     pub(crate) root: RootFacts,
-    pub(crate) tests: Vec<PlacedTest<'f>>,
+    pub(crate) tests: Items<'f>,
 }
 
 /// The facts of a test, with its place.
@@ -126,15 +155,38 @@ pub(crate) struct Placed<'f> {
 }
 
 impl<'f> SuiteFacts<'f> {
-    /// Returns the facts of a file. Each test comes with the byte where its node begins.
-    pub(crate) fn of(root: RootFacts, tests: impl IntoIterator<Item = (usize, &'f TestFacts)>) -> SuiteFacts<'f> {
-        let placed = |(index, (start, facts))| PlacedTest { index, start, facts };
-        SuiteFacts { root, tests: tests.into_iter().enumerate().map(placed).collect() }
+    /// Returns the tests that say something about a topic.
+    pub(crate) fn about(&self, about: About) -> impl Iterator<Item = PlacedTest<'f>> {
+        self.placed(self.tests.about(about))
+    }
+
+    /// Returns the tests that have the name of another one.
+    pub(crate) fn namesakes(&self) -> impl Iterator<Item = PlacedTest<'f>> {
+        self.placed(self.tests.sharing(About::Name))
+    }
+
+    fn placed(&self, numbers: impl Iterator<Item = usize>) -> impl Iterator<Item = PlacedTest<'f>> {
+        let tests = self.tests;
+        numbers
+            .filter_map(move |index| Some(PlacedTest { index, start: tests.start(index), facts: tests.facts(index)? }))
+    }
+
+    /// Returns the tests that name a prompt or models.
+    pub(crate) fn referring(&self) -> impl Iterator<Item = PlacedTest<'f>> {
+        let mut numbers: Vec<usize> = self.tests.about(About::Prompt).chain(self.tests.about(About::Models)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.placed(numbers.into_iter())
+    }
+
+    /// Whether a test says something about a topic.
+    pub(crate) fn has(&self, about: About) -> bool {
+        self.tests.about(about).next().is_some()
     }
 
     /// Returns the first prompt that a test sends.
     pub(crate) fn first_prompt(&self) -> Option<Placed<'f>> {
-        self.tests.iter().find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
+        self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_ref()?)))
     }
 
     /// Returns the sections that a test with a prompt needs, and that are not there or hold nothing.
@@ -144,12 +196,12 @@ impl<'f> SuiteFacts<'f> {
 
     /// Whether a part of a test cannot be read: what seems to be absent may be in it.
     pub(crate) fn has_damage(&self) -> bool {
-        self.tests.iter().any(|test| test.facts.is_damaged)
+        self.has(About::Damage)
     }
 
     /// Returns the first test that a model judges, by its claim.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
-        self.tests.iter().find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
+        self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_ref()?)))
     }
 }
 
@@ -258,8 +310,32 @@ fn prompt_facts(name: String, prompt: &Spot<'_>) -> Option<PromptFacts> {
     Some(PromptFacts { named, placeholders: found })
 }
 
+impl TestFacts {
+    /// Returns what rules between tests are about.
+    fn topics(&self) -> Vec<Topic> {
+        let name = self.name.iter().map(|name| Topic::named(About::Name, &name.name));
+        let others = [
+            (About::Prompt, self.prompt.is_some()),
+            (About::Models, self.models.is_some()),
+            (About::Judge, self.judge.is_some()),
+            (About::Drift, self.has_drift),
+            (About::PlainClaims, self.has_plain_claims),
+            (About::Embedding, self.embedding.is_some()),
+            (About::Latency, self.latency.is_some()),
+            (About::Damage, self.is_damaged),
+        ];
+        name.chain(others.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about))).collect()
+    }
+}
+
 /// Returns the facts of one test.
-pub(crate) fn test_facts(test: NodeRef<'_>) -> TestFacts {
+pub(crate) fn test_facts(test: NodeRef<'_>) -> Facts {
+    let facts = read_test(test);
+    let topics = facts.topics();
+    Facts::new(facts, topics)
+}
+
+pub(crate) fn read_test(test: NodeRef<'_>) -> TestFacts {
     let start = test.range().start;
     let test = Spot::root(test);
     let text = |key: &str| test.get(key).and_then(|spot| named(&spot, start));

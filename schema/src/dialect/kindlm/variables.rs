@@ -16,7 +16,7 @@ use crate::{
     words::Search,
 };
 
-use super::facts::{Named, Placed, PlacedTest, PromptFacts, SuiteFacts};
+use super::facts::{About, Named, Placed, PlacedTest, PromptFacts, SuiteFacts};
 
 /// Maximum number of placeholders of a text that are looked at one by one: each time all of the text is read.
 pub(crate) const MAX_PLACEHOLDERS: usize = 512;
@@ -162,7 +162,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
     let prompts: HashMap<&str, &PromptFacts> =
         suite.root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
     let mut all = Vec::new();
-    for test in &suite.tests {
+    for test in suite.about(About::Prompt) {
         let Some(named) = test.facts.prompt.as_ref().filter(|_| !test.facts.has_command) else { continue };
         let Some(prompt) = prompts.get(named.name.as_str()) else { continue };
         let vars = &test.facts.vars;
@@ -186,7 +186,7 @@ pub(crate) fn sent<'f>(suite: &'f SuiteFacts<'f>) -> Vec<Sent<'f>> {
         };
         let unused: Vec<&Named> = vars.iter().filter(is_unused).collect();
         if !missing.is_empty() || !unused.is_empty() {
-            all.push(Sent { test: *test, prompt: named, missing, unused });
+            all.push(Sent { test, prompt: named, missing, unused });
         }
     }
     all

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     dialect::cli_bench::{
         asserted::Asserted,
-        facts::{ItemFacts, Items, Named},
+        facts::{About, ItemFacts, Items, Named},
     },
     document::{NodeRef, Pointer, Shape},
     edit,
@@ -61,7 +61,7 @@ fn repetitions<'d>(list: &Spot<'d>) -> Vec<(&'d str, Spot<'d>, Spot<'d>)> {
 /// Looks for files to which several items lead.
 pub(crate) fn check_relations(items: Items<'_>, report: &mut Report) {
     let mut seen: HashMap<&str, (usize, &Named)> = HashMap::new();
-    for (index, facts) in items.all() {
+    for (index, facts) in items.about(About::Files) {
         let ItemFacts::Files(entry, files) = facts else { continue };
         for file in files {
             let Some((first_index, first)) = seen.get(file.path.as_str()) else {

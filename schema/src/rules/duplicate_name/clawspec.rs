@@ -1,17 +1,22 @@
 //! Names in ClawSpec's files: of scenarios, stages, facts of a handoff, entries of the coverage ledger.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::clawspec::{
-        facts::{Items, Named},
+        facts::{About, ItemFacts, Items, Named},
         siblings::Sibling,
     },
     document::Pointer,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, OtherFile, Severity, Subject},
+    relations::{self, Between, Link, Said},
     spot::Spot,
 };
 
@@ -50,31 +55,59 @@ pub(crate) fn check_ledger(items: &[Spot<'_>], report: &mut Report) {
     }
 }
 
-/// Looks at the names of a list of items, and at what has them.
-pub(crate) fn check_items(items: Items<'_>, owner: &'static str, report: &mut Report) {
-    // Where a name is written is found out only when there is something to report.
-    let mut first: FxHashMap<&str, (usize, &Named)> = FxHashMap::default();
-    first.reserve(items.count());
-    for (index, facts) in items.all() {
-        let Some(name) = facts.name.as_ref().filter(|name| !name.name.is_empty()) else { continue };
-        match first.get(name.name.as_str()) {
-            Some((first_index, first)) => {
-                let (at, range) = items.place(index, name);
-                let (first_at, first_range) = items.place(*first_index, first);
-                let finding = Finding::new(DuplicateItem { owner, name: name.name.clone() }, at, range);
-                report.push(finding.related(Relation::Labelled("first named here"), first_at, first_range));
+/// Looks at the names of a list of items.
+pub(crate) struct DuplicateNames {
+    /// The key of the list.
+    pub(crate) list: &'static str,
+    /// What has the names: "scenario".
+    pub(crate) owner: &'static str,
+}
+
+impl DuplicateNames {
+    fn name<'f>(items: relations::Items<'f>, index: usize) -> Option<&'f Named> {
+        items.facts::<ItemFacts>(index)?.name.as_ref()
+    }
+}
+
+impl Between for DuplicateNames {
+    fn digest(&self, items: relations::Items<'_>, index: usize) -> u64 {
+        let mut hasher = FxHasher::default();
+        DuplicateNames::name(items, index).map(|name| &name.name).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn links(&self, items: relations::Items<'_>) -> Vec<Link> {
+        let mut first: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut links = Vec::new();
+        for (item, facts) in Items::new(self.list, items).sharing(About::Name) {
+            let Some(name) = facts.name.as_ref().filter(|name| !name.name.is_empty()) else { continue };
+            match first.get(name.name.as_str()) {
+                Some(first) => {
+                    let said = |item| Said { item, part: 0 };
+                    links.push(Link { of: said(item), because: vec![said(*first)] });
+                }
+                None => drop(first.insert(&name.name, item)),
             }
-            None => drop(first.insert(&name.name, (index, name))),
         }
+        links
+    }
+
+    fn finding(&self, items: relations::Items<'_>, link: &Link) -> Option<Finding> {
+        let place = |said: &Said| {
+            let name = DuplicateNames::name(items, said.item)?;
+            Some((name, Items::new(self.list, items).place(said.item, name)))
+        };
+        let (name, (at, range)) = place(&link.of)?;
+        let (_, (first_at, first_range)) = place(link.because.first()?)?;
+        let finding = Finding::new(DuplicateItem { owner: self.owner, name: name.name.clone() }, at, range);
+        Some(finding.related(Relation::Labelled("first named here"), first_at, first_range))
     }
 }
 
 /// Looks for scenarios of other contracts that have the names of those here.
 pub(crate) fn check_siblings(root: &Spot<'_>, items: Items<'_>, siblings: &[Sibling], report: &mut Report) {
     let Some(target) = root.find(&["target", "path"]) else { return };
-    let is_own = |name: &str| {
-        !name.is_empty() && items.all().any(|(_, facts)| facts.name.as_ref().is_some_and(|own| own.name == name))
-    };
+    let is_own = |name: &str| !name.is_empty() && items.have_name(name);
     for Sibling { path, bytes, document } in siblings {
         let Some(scenarios) = document.root().and_then(|root| root.get("scenarios")) else { continue };
         let names = scenarios.items().enumerate().filter_map(|(index, scenario)| Some((index, scenario.get("name")?)));

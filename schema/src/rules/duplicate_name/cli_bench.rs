@@ -43,7 +43,8 @@ pub(crate) fn check_relations(items: Items<'_>, suite: &SuiteFacts, report: &mut
             seen.entry(&id.text).or_insert(Holder::File(file, id));
         }
     }
-    for (index, facts) in items.all() {
+    let others = suite.others.iter().flat_map(|file| &file.ids).map(|id| id.text.as_str());
+    for (index, facts) in items.sharing_ids(others) {
         match facts {
             ItemFacts::Task(task) => {
                 let Some(id) = task.id.as_ref().filter(|id| !id.text.is_empty()) else { continue };

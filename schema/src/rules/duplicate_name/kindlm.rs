@@ -54,13 +54,12 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
 /// The models and the tests.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     check(Kind::Model, suite.root.models.iter().map(Placed::of_root), report);
-    let names = suite.tests.iter().filter_map(|test| Some(test.place(test.facts.name.as_ref()?)));
+    let names = suite.namesakes().filter_map(|test| Some(test.place(test.facts.name.as_ref()?)));
     check(Kind::Test, names, report);
 }
 
 fn check<'n>(kind: Kind, names: impl Iterator<Item = Placed<'n>>, report: &mut Report) {
     let mut seen: FxHashMap<&str, Placed<'n>> = FxHashMap::default();
-    seen.reserve(names.size_hint().1.unwrap_or(0));
     for place in names {
         let name = place.named.name.as_str();
         if let Some(first) = seen.get(name) {

@@ -1,7 +1,7 @@
 //! Expectations of KindLM that cannot be judged.
 
 use crate::{
-    dialect::kindlm::{expects::turns, facts::SuiteFacts, tools::asks_model},
+    dialect::kindlm::{expects::turns, facts::{About, SuiteFacts}, tools::asks_model},
     finding::{Report, Rule, Site, Words},
     problem::Code,
     spot::Spot,
@@ -38,7 +38,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     if embeds || !providers.filled || !providers.readable || suite.has_damage() {
         return;
     }
-    for test in &suite.tests {
+    for test in suite.about(About::Embedding) {
         if let Some(method) = &test.facts.embedding {
             report.push(test.place(method).finding(NeverEvaluated::Embedding));
         }

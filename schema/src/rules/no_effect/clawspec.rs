@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
-        facts::Items,
+        facts::{About, Items},
         ignored_defaults::{IgnoredDefaults, LeftToDo},
         routing::Routing,
         type_fields::{number_of, type_of},
@@ -86,7 +86,8 @@ pub(crate) fn check_settings(root: &Spot<'_>, report: &mut Report) {
 /// Looks at the parameters of scenarios: an agent is sent a text and nothing else.
 pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
     if root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent")) {
-        for (index, params) in scenarios.all().filter_map(|(index, facts)| Some((index, facts.params.as_ref()?))) {
+        let params = scenarios.about(About::Params).filter_map(|(index, facts)| Some((index, facts.params.as_ref()?)));
+        for (index, params) in params {
             if !params.is_task {
                 let (at, range) = scenarios.place(index, &params.place);
                 report.push(Finding::new(AgentParams, at, range));

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::cli_bench::{
-        facts::{ItemFacts, Items},
+        facts::{About, ItemFacts, Items},
         limits::Limits,
         task_files,
     },
@@ -74,8 +74,9 @@ pub(crate) fn check_relations(root: &Spot<'_>, items: Items<'_>, report: &mut Re
                 || files.iter().any(|file| file.wrong.is_some() || !file.ids.is_empty())
         }
     };
-    if items.all().next().is_some()
-        && !items.all().any(may_hold_tasks)
+    let are_files = items.count() > 0 && items.about(About::Files).count() == items.count();
+    if are_files
+        && !items.about(About::Files).any(may_hold_tasks)
         && let Some(tasks) = root.get("tasks")
     {
         report.push(tasks.head_finding(NoTasks));

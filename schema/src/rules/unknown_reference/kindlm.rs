@@ -72,7 +72,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     let models = Section::new("model", "models", &root.models);
     let providers = Section::new("provider", "providers", &root.providers);
     let [providers_section, models_section, prompts_section] = &root.sections;
-    for test in &suite.tests {
+    for test in suite.referring() {
         if let Some(prompt) = test.facts.prompt.as_ref().filter(|prompt| !prompt.name.is_empty())
             && prompts_section.filled
             && prompts_section.readable

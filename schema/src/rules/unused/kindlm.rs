@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::{
     dialect::kindlm::{
-        facts::{Named, Placed, SuiteFacts},
+        facts::{About, Named, Placed, SuiteFacts},
         variables::{Command, Reason, Sent},
     },
     finding::{Report, Rule, Site, Words},
@@ -59,7 +59,7 @@ fn report_unused<'n>(
 /// Prompts that no test sends. One is left alone where no test needs any: KindLM insists on it.
 fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
     let prompts = || suite.root.prompts.iter().map(|prompt| &prompt.named);
-    let sent = suite.tests.iter().filter_map(|test| test.facts.prompt.as_ref());
+    let sent = suite.about(About::Prompt).filter_map(|test| test.facts.prompt.as_ref());
     let used: HashSet<&str> = sent.map(|prompt| prompt.name.as_str()).collect();
     // What a reference that leads nowhere was to name may be what nothing else names.
     let defined: HashSet<&str> = prompts().map(|prompt| prompt.name.as_str()).collect();
@@ -72,7 +72,7 @@ fn check_prompt_names(suite: &SuiteFacts<'_>, report: &mut Report) {
 /// Models that no test asks, and that do not judge. One is left alone where no test needs any: KindLM insists on it.
 fn check_models(suite: &SuiteFacts<'_>, report: &mut Report) {
     let root = &suite.root;
-    let prompt_tests = || suite.tests.iter().map(|test| test.facts).filter(|test| test.prompt.is_some());
+    let prompt_tests = || suite.about(About::Prompt).map(|test| test.facts);
     let any = prompt_tests().next().is_some();
     let asks_all = prompt_tests().any(|test| test.models.is_none());
     if asks_all || !(any || root.models.len() > 1) {

@@ -99,9 +99,10 @@ pub(crate) fn check_root(root: &Spot<'_>, report: &mut Report) {
 
 /// What is there of tests, and of the sections that KindLM always needs.
 pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
-    if let Some(test) = suite.tests.get(MAX_TESTS) {
+    if suite.tests.len() > MAX_TESTS {
+        let start = suite.tests.start(MAX_TESTS);
         let at = Pointer::root().key("tests").index(MAX_TESTS);
-        report.push(Finding::new(Difference::TooManyTests, at, test.start..test.start));
+        report.push(Finding::new(Difference::TooManyTests, at, start..start));
     }
     if suite.tests.is_empty() || suite.first_prompt().is_some() {
         return;

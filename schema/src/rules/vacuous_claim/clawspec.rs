@@ -1,15 +1,18 @@
 //! Claims of ClawSpec's files that cannot fail, or that hold from before.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     dialect::clawspec::{
-        facts::{Expected, Items},
+        facts::{About, Expected, ItemFacts, Items},
         stages::Condition,
     },
     document::NodeRef,
     finding::{Finding, Relation, Report, Rule, Site, Words},
     problem::{Code, Fix, Problem, Severity, Subject},
+    relations::{self, Between, Link, Said},
     spot::Spot,
     validate::is_damaged,
 };
@@ -33,40 +36,80 @@ struct NoLimit;
 struct NoPatterns;
 
 /// Looks for files that an earlier scenario of the contract leaves behind, where their time is not asked for.
-pub(crate) fn check_relations(scenarios: Items<'_>, report: &mut Report) {
-    // Where each file is expected first.
-    let mut first: FxHashMap<&str, (usize, &Expected)> = FxHashMap::default();
-    let mut findings: Vec<Finding> = Vec::new();
-    // The finding about what is written at a place: aliases use it again.
-    let mut told: FxHashMap<(&str, (u64, usize)), usize> = FxHashMap::default();
-    for (index, facts) in scenarios.all() {
-        let mut reported: Vec<&str> = Vec::new();
-        for expected in &facts.expected {
-            let path = expected.path.name.as_str();
-            let Some((earlier, other)) = first.get(path).filter(|(earlier, _)| *earlier < index) else {
-                first.entry(path).or_insert((index, expected));
-                continue;
-            };
-            // One assertion that asks for the time of the file speaks for all of the scenario.
-            let is_new = facts.expected.iter().any(|other| other.path.name == path && !other.may_be_old);
-            if is_new || reported.contains(&path) || facts.absent.iter().any(|absent| absent == path) {
-                continue;
+pub(crate) struct LeftBehind;
+
+impl LeftBehind {
+    fn expected<'f>(items: relations::Items<'f>, said: Said) -> Option<&'f Expected> {
+        items.facts::<ItemFacts>(said.item)?.expected.get(said.part)
+    }
+}
+
+impl Between for LeftBehind {
+    fn digest(&self, items: relations::Items<'_>, index: usize) -> u64 {
+        let mut hasher = FxHasher::default();
+        let facts = |index| items.facts::<ItemFacts>(index);
+        for expected in facts(index).iter().flat_map(|facts| &facts.expected) {
+            (&expected.path.name, expected.may_be_old).hash(&mut hasher);
+            // A block has another number after each edit: the item that it holds stays the same.
+            let writer = expected.written.and_then(|(block, _)| items.in_block(block));
+            match writer.and_then(|writer| Some((writer, facts(writer)?))) {
+                Some((writer, said)) => {
+                    (writer, said.expected.iter().position(|it| it.written == expected.written)).hash(&mut hasher);
+                }
+                None => expected.written.hash(&mut hasher),
             }
-            reported.push(path);
-            let (at, range) = scenarios.place(index, &expected.path);
-            if let Some(written) = expected.written {
-                let number = *told.entry((path, written)).or_insert(findings.len());
-                if let Some(finding) = findings.get_mut(number) {
-                    finding.add_related(Relation::UsedAgain, at, range);
+        }
+        facts(index).map(|facts| &facts.absent).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn links(&self, items: relations::Items<'_>) -> Vec<Link> {
+        // Where each file is expected first.
+        let mut first: FxHashMap<&str, Said> = FxHashMap::default();
+        let mut links: Vec<Link> = Vec::new();
+        // The link about what is written at a place: aliases use it again.
+        let mut told: FxHashMap<(u64, usize), usize> = FxHashMap::default();
+        for (item, facts) in Items::new("scenarios", items).sharing(About::Expected) {
+            let mut reported: Vec<&str> = Vec::new();
+            for (part, expected) in facts.expected.iter().enumerate() {
+                let path = expected.path.name.as_str();
+                let of = Said { item, part };
+                let Some(earlier) = first.get(path).filter(|earlier| earlier.item < item) else {
+                    first.entry(path).or_insert(of);
+                    continue;
+                };
+                // One assertion that asks for the time of the file speaks for all of the scenario.
+                let is_new = facts.expected.iter().any(|other| other.path.name == path && !other.may_be_old);
+                if is_new || reported.contains(&path) || facts.absent.iter().any(|absent| absent == path) {
                     continue;
                 }
+                reported.push(path);
+                if let Some(written) = expected.written {
+                    let number = *told.entry(written).or_insert(links.len());
+                    if let Some(link) = links.get_mut(number) {
+                        link.because.push(of);
+                        continue;
+                    }
+                }
+                links.push(Link { of, because: vec![*earlier] });
             }
-            let (first_at, first_range) = scenarios.place(*earlier, &other.path);
-            let finding = Finding::new(FromBefore(path.to_owned()), at, range);
-            findings.push(finding.related(Relation::Labelled("expected here first"), first_at, first_range));
         }
+        links
     }
-    findings.into_iter().for_each(|finding| report.push(finding));
+
+    fn finding(&self, items: relations::Items<'_>, link: &Link) -> Option<Finding> {
+        let place = |said: Said| {
+            Some(Items::new("scenarios", items).place(said.item, &LeftBehind::expected(items, said)?.path))
+        };
+        let (at, range) = place(link.of)?;
+        let path = LeftBehind::expected(items, link.of)?.path.name.clone();
+        let (first, uses) = link.because.split_first()?;
+        let (first_at, first_range) = place(*first)?;
+        let finding = Finding::new(FromBefore(path), at, range);
+        let finding = finding.related(Relation::Labelled("expected here first"), first_at, first_range);
+        let uses = uses.iter().filter_map(|said| place(*said));
+        Some(uses.fold(finding, |finding, (at, range)| finding.related(Relation::UsedAgain, at, range)))
+    }
 }
 
 /// Adds the fix that asks for the time of a file, with its description.

@@ -3,7 +3,7 @@
 use crate::{
     dialect::kindlm::{
         expects::{expects, tool_calls},
-        facts::{Placed, SuiteFacts},
+        facts::{About, Placed, SuiteFacts},
         tools::{Tools, asks_model},
     },
     finding::{Report, Rule, Site, Words},
@@ -204,9 +204,9 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
     if suite.tests.is_empty() || suite.has_damage() {
         return;
     }
-    let judged = suite.first_judge().is_some();
-    let drifts = suite.tests.iter().any(|test| test.facts.has_drift);
-    let plain = suite.tests.iter().any(|test| test.facts.has_plain_claims);
+    let judged = suite.has(About::Judge);
+    let drifts = suite.has(About::Drift);
+    let plain = suite.has(About::PlainClaims);
     for gate in &suite.root.gates {
         let lacking = match gate.name.as_str() {
             "judgeAvgMin" if !judged => Lacking::Judge,
@@ -218,7 +218,7 @@ pub(crate) fn check_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
         report.push(Placed::of_root(gate).finding(Vacuous::IdleGate { gate: gate.name.clone(), lacking }));
     }
     let Some(timeout) = suite.root.timeout_ms else { return };
-    for test in suite.tests.iter().filter(|test| test.facts.has_command && test.facts.prompt.is_none()) {
+    for test in suite.about(About::Latency).filter(|test| test.facts.has_command && test.facts.prompt.is_none()) {
         if let Some((latency, most)) = &test.facts.latency
             && most.is_finite()
             && *most >= timeout

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{
-        facts::Items,
+        facts::{About, Items},
         type_fields::type_of,
         waiting::{is_unquoted, updated_after},
     },
@@ -152,7 +152,8 @@ struct TaskNotText;
 /// Looks at what the scenarios of an agent send.
 pub(crate) fn check_params(root: &Spot<'_>, scenarios: Items<'_>, report: &mut Report) {
     if root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent")) {
-        for (index, params) in scenarios.all().filter_map(|(index, facts)| Some((index, facts.params.as_ref()?))) {
+        let params = scenarios.about(About::Params).filter_map(|(index, facts)| Some((index, facts.params.as_ref()?)));
+        for (index, params) in params {
             if params.is_task {
                 let (at, range) = scenarios.place(index, &params.place);
                 report.push(Finding::new(TaskNotText, at, range));

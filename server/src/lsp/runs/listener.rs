@@ -263,7 +263,7 @@ mod tests {
             let clock = Clock::from_environment().unwrap();
             let shared = Arc::new(Session::new(
                 client,
-                Outbox::new(tokio::io::sink()).0,
+                Outbox::new(std::io::sink()).unwrap().0,
                 clock,
                 pool("request"),
                 pool("patient"),

@@ -59,7 +59,7 @@ async fn requests_stay_within_the_bound_that_is_said_before() {
         action.max_turns = 3;
         all.system_prompt = Some("Be brief.".to_owned());
     });
-    // As much as is shown to a model, in each turn.
+    // The maximum that is shown to a model, in each turn.
     let fill = "head -c 30000 /dev/zero | tr '\\0' x; head -c 30000 /dev/zero | tr '\\0' y >&2";
     let model = model([Step::Answers(runs(&[fill])), Step::Answers(runs(&[fill])), Step::Answers(says("Done."))]);
     close(suite.work(&action, &model).await).await;

@@ -3,7 +3,7 @@ use std::{fs, path::Path};
 use expect_test::expect;
 
 use crate::{
-    dialect::{ScalarRules, kindlm::facts::test_facts},
+    dialect::{ScalarRules, kindlm::facts::read_test},
     document::{Document, NodeRef, Pointer},
     files::MemoryFiles,
     finding::Report,
@@ -34,7 +34,7 @@ fn a_test_that_moves_keeps_its_facts_and_problems() {
         for index in 0.. {
             let at = Pointer::root().key("tests").index(index);
             let (Some(one), Some(other)) = (here.find(&at), there.find(&at)) else { break };
-            assert_eq!(test_facts(one), test_facts(other));
+            assert_eq!(read_test(one), read_test(other));
             let definition = Definition::Item(SpecFile::KINDLM, "tests");
             let both = |node| [validate::validate_node(node, definition), problems_of(node)].concat();
             let shifted = both(one).into_iter().map(|problem| problem.moved(&Pointer::root(), before.len()));

@@ -1,0 +1,162 @@
+//! What is reported of items because of what others say. It is kept until one of the items changes that it is about: nothing else
+//! is put into words again.
+
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::finish;
+use crate::{
+    document::{ItemBlocks, NodeRef},
+    finding::Report,
+    problem::Problem,
+    relations::{Between, Items, Link, Said},
+    validate::Definition,
+};
+
+/// What one rule says of the items of a list.
+#[derive(Default)]
+pub(super) struct OfRule {
+    /// Whether the items are linked as they were before.
+    pub(super) is_linked: bool,
+    /// In the order of the items.
+    pub(super) remarks: Vec<Remark>,
+}
+
+/// A problem of an item because of others.
+#[derive(Clone)]
+pub(super) struct Remark {
+    pub(super) link: Link,
+    /// Stands for the items that it is about.
+    pub(super) key: u64,
+    /// `None` where it cannot be kept, and is among the others.
+    pub(super) words: Option<Arc<Words>>,
+}
+
+/// A problem whose ranges count from the item's block, and its pointers from the item.
+pub(super) struct Words {
+    pub(super) problem: Problem,
+    /// The places that belong to the problem and are in other items: the number of each there, and that of the item in
+    /// [`Link::because`]. Their ranges count from the block of that item, their pointers from the item.
+    pub(super) elsewhere: Vec<(usize, usize)>,
+    pub(super) is_entangled: bool,
+}
+
+/// The items that rules speak about.
+pub(super) struct Scene<'s, 'd> {
+    pub(super) root: NodeRef<'d>,
+    pub(super) list: &'static str,
+    pub(super) items: Items<'s>,
+    pub(super) blocks: Option<ItemBlocks<'d>>,
+    /// The number of the block that an item is alone in, or 0, and what its findings depend on beside.
+    pub(super) key_of: &'s dyn Fn(usize) -> (u64, u64),
+    /// The items that changed since the rules were asked last, in order.
+    pub(super) changed: &'s [usize],
+}
+
+impl OfRule {
+    /// Brings up to date what a rule says. What cannot be kept is handed over.
+    pub(super) fn bring_up_to_date(&mut self, rule: &dyn Between, scene: &Scene<'_, '_>, others: &mut Vec<Problem>) {
+        if self.is_linked {
+            for remark in &mut self.remarks {
+                if scene.is_changed(&remark.link) {
+                    let link = std::mem::replace(&mut remark.link, Link { of: NOBODY, because: Vec::new() });
+                    *remark = scene.remark(rule, link, None, others);
+                } else if remark.words.is_none() {
+                    others.extend(scene.problem(rule, &remark.link));
+                }
+            }
+            return;
+        }
+        let before: FxHashMap<u64, Remark> =
+            std::mem::take(&mut self.remarks).into_iter().map(|remark| (remark.key, remark)).collect();
+        let links = rule.links(scene.items);
+        self.remarks = links.into_iter().map(|link| scene.remark(rule, link, Some(&before), others)).collect();
+        self.is_linked = true;
+    }
+}
+
+const NOBODY: Said = Said { item: 0, part: 0 };
+
+impl Scene<'_, '_> {
+    fn is_changed(&self, link: &Link) -> bool {
+        let has_changed = |said: &Said| self.changed.binary_search(&said.item).is_ok();
+        !self.changed.is_empty() && (has_changed(&link.of) || link.because.iter().any(has_changed))
+    }
+
+    fn remark(
+        &self,
+        rule: &dyn Between,
+        link: Link,
+        before: Option<&FxHashMap<u64, Remark>>,
+        others: &mut Vec<Problem>,
+    ) -> Remark {
+        let Some(key) = self.key(&link) else {
+            others.extend(self.problem(rule, &link));
+            return Remark { link, key: 0, words: None };
+        };
+        if let Some(known) = before.and_then(|before| before.get(&key)) {
+            return Remark { link, key, words: known.words.clone() };
+        }
+        let words = self.problem(rule, &link).map(|problem| Arc::new(self.placed(problem, &link)));
+        Remark { link, key, words }
+    }
+
+    /// Returns a number for the items of a link and what it says of them. `None` where one of them is not alone in a block.
+    fn key(&self, link: &Link) -> Option<u64> {
+        let mut hasher = FxHasher::default();
+        for said in std::iter::once(&link.of).chain(&link.because) {
+            let (block, key) = (self.key_of)(said.item);
+            if block == 0 {
+                return None;
+            }
+            (block, key, said.part).hash(&mut hasher);
+        }
+        Some(hasher.finish())
+    }
+
+    /// Returns the problem, with absolute places.
+    fn problem(&self, rule: &dyn Between, link: &Link) -> Option<Problem> {
+        let mut report = Report::default();
+        report.push(rule.finding(self.items, link)?);
+        report.resolve(false).problems(self.root).pop()
+    }
+
+    /// Makes the places of a problem count from the items that they are in.
+    fn placed(&self, mut problem: Problem, link: &Link) -> Words {
+        let is_entangled = finish::is_entangled(&problem, self.root.document());
+        let list = Definition::list_at(self.list);
+        let extent = |item: usize| {
+            let block = self.blocks.map(|mut blocks| blocks.at(item));
+            block.map_or(0..0, |place| place.start..place.start + place.block.length())
+        };
+        let own = extent(link.of.item);
+        let base = list.index(link.of.item);
+        let moved = |range: &std::ops::Range<usize>, by: usize| range.start - by..range.end - by;
+        problem.range = moved(&problem.range, own.start);
+        problem.at = problem.at.below(&base).unwrap_or_default();
+        for fix in &mut problem.fixes {
+            fix.edits.iter_mut().for_each(|edit| edit.range = moved(&edit.range, own.start));
+        }
+        let mut elsewhere = Vec::new();
+        let places = problem.related.iter_mut().enumerate().filter(|(_, related)| related.file.is_none());
+        for (number, related) in places {
+            let holds = |item: usize| extent(item).contains(&related.range.start);
+            let other = link.because.iter().position(|said| said.item != link.of.item && holds(said.item));
+            let (start, base) = match other {
+                None => (own.start, base.clone()),
+                Some(other) => {
+                    elsewhere.push((number, other));
+                    let item = link.because[other].item;
+                    (extent(item).start, list.index(item))
+                }
+            };
+            related.range = moved(&related.range, start);
+            related.at = related.at.below(&base).unwrap_or_default();
+        }
+        Words { problem, elsewhere, is_entangled }
+    }
+}

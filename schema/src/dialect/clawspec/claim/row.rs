@@ -1,0 +1,112 @@
+//! The row that an assertion answers with.
+
+use super::Scope;
+use crate::{
+    document::Pointer,
+    settings::Shortfall,
+    verdict::{FilePlace, Mismatch, Outcome, Related, Verdict},
+};
+
+/// The answer of an assertion: one row, as in the original's report, without the names of the assertion.
+#[derive(Clone, Debug)]
+pub struct Row(Box<Verdict>);
+
+impl Row {
+    fn new(field: &str, outcome: Outcome) -> Row {
+        let at = if field.is_empty() { Pointer::root() } else { Pointer::root().key(field) };
+        Row(Box::new(Verdict { at, ..Verdict::of("", "", outcome) }))
+    }
+
+    /// It holds.
+    pub fn pass(field: &str) -> Row {
+        Row::new(field, Outcome::Pass)
+    }
+
+    /// It does not hold.
+    pub fn fail(field: &str, mismatch: Mismatch) -> Row {
+        Row::new(field, Outcome::Fail(mismatch))
+    }
+
+    /// A score is below its threshold.
+    pub fn short(field: &str, mismatch: Mismatch, scope: &Scope) -> Row {
+        match scope.scoring.shortfall {
+            Shortfall::Fail => Row::fail(field, mismatch),
+            Shortfall::Warn => Row::new(field, Outcome::Warn(mismatch)),
+        }
+    }
+
+    /// It does not hold, which is worth a warning only.
+    pub fn warn(field: &str, message: impl Into<String>) -> Row {
+        let message: String = message.into();
+        Row::new(field, Outcome::Warn(Mismatch { message, ..Mismatch::default() }))
+    }
+
+    /// It does not apply.
+    pub fn skip(field: &str, reason: impl Into<String>) -> Row {
+        Row::new(field, Outcome::Skip(reason.into()))
+    }
+
+    /// What it needs was not observed.
+    pub fn unknown(field: &str, reason: impl Into<String>) -> Row {
+        Row::new(field, Outcome::Unknown(reason.into()))
+    }
+
+    /// The claim is broken, or what it is about cannot be read.
+    pub fn broken(field: &str, reason: impl Into<String>) -> Row {
+        Row::new(field, Outcome::Error(reason.into()))
+    }
+
+    /// Returns the row as the verdict of an assertion with these names.
+    pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
+        Verdict { kind, label, ..*self.0 }
+    }
+
+    fn with(mut self, change: impl FnOnce(Verdict) -> Verdict) -> Row {
+        *self.0 = change(*self.0);
+        self
+    }
+
+    /// Returns the same at another field.
+    pub fn moved_to(self, field: &str) -> Row {
+        self.with(|verdict| Verdict { at: Pointer::root().key(field), ..verdict })
+    }
+
+    /// Returns the same at an item of the field's list.
+    pub fn at_item(self, index: usize) -> Row {
+        self.with(|verdict| Verdict { at: verdict.at.index(index), ..verdict })
+    }
+
+    /// Returns the same at a member of the field.
+    pub fn at_key(self, key: &str) -> Row {
+        self.with(|verdict| Verdict { at: verdict.at.key(key), ..verdict })
+    }
+
+    /// Returns the same with a score.
+    pub fn with_score(self, score: f64) -> Row {
+        self.with(|verdict| verdict.rated(None, Some(score)))
+    }
+
+    /// Returns the same with the first few of these places in other files. What is not known has none.
+    pub fn with_places(self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
+        let related = places.into_iter().map(|(message, place)| Related::in_file(message, place));
+        self.with(|verdict| verdict.relating(related))
+    }
+
+    /// Returns the same with the place in another file that made it hold. What does not hold has none.
+    pub fn found_at(mut self, message: &str, place: Option<FilePlace>) -> Row {
+        if self.0.outcome == Outcome::Pass {
+            self.0.related.extend(place.map(|place| Related::in_file(message.to_owned(), place)));
+        }
+        self
+    }
+
+    /// Returns the same, unless something that was not seen could turn it.
+    pub fn unless(self, doubt: Option<&str>) -> Row {
+        self.with(|verdict| verdict.unless(doubt))
+    }
+}
+
+/// Returns a mismatch without help.
+pub fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
+    Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), help: Vec::new() }
+}

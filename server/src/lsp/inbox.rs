@@ -1,0 +1,145 @@
+//! Messages of the client, each decoded once: a message may be a document of many megabytes.
+
+use std::io::{BufRead, BufReader, Read};
+
+use serde_json::{Value, json};
+use tower_lsp_server::jsonrpc::{Request, Response};
+
+/// The messages that arrive.
+pub(super) struct Inbox<R>(BufReader<R>);
+
+/// A message of the client.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A request or a notification.
+    Request(Request),
+    /// The answer to a request of the server.
+    Response(Response),
+    /// What is not a message.
+    Malformed(Malformed),
+}
+
+/// Why something is not a message.
+#[derive(Debug)]
+pub(super) struct Malformed {
+    code: i32,
+    reason: String,
+}
+
+impl Malformed {
+    /// Returns the answer to it.
+    pub(super) fn answer(&self) -> Value {
+        let Malformed { code, reason } = self;
+        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } })
+    }
+}
+
+/// Maximum length of a line of a header, in bytes.
+const MAX_HEADER_BYTES: u64 = 64 * 1024;
+
+/// Maximum length of a message in bytes. No document that is read can be larger.
+const MAX_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
+
+impl<R: Read> Inbox<R> {
+    /// Returns the messages of an input.
+    pub(super) fn new(input: R) -> Inbox<R> {
+        Inbox(BufReader::with_capacity(64 * 1024, input))
+    }
+
+    /// Waits for the next message; `None` at the end of the input.
+    pub(super) fn next(&mut self) -> Option<Message> {
+        let length = self.length()?;
+        if length > MAX_MESSAGE_BYTES {
+            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
+            return None;
+        }
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).ok()?;
+        Some(read(body).unwrap_or_else(Message::Malformed))
+    }
+
+    /// Reads a header. Returns the length of the message after it.
+    fn length(&mut self) -> Option<usize> {
+        let mut header = Vec::new();
+        let mut length = None;
+        loop {
+            header.clear();
+            let read = (&mut self.0).take(MAX_HEADER_BYTES).read_until(b'\n', &mut header).ok()?;
+            if read == 0 {
+                return None;
+            }
+            let line = String::from_utf8_lossy(&header);
+            let line = line.trim();
+            // Blank lines between messages are harmless.
+            if line.is_empty() && length.is_some() {
+                return length;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse().ok();
+            }
+        }
+    }
+}
+
+/// Decodes a message.
+fn read(body: Vec<u8>) -> Result<Message, Malformed> {
+    let not_json = |reason: String| Malformed { code: PARSE_ERROR, reason: format!("not valid JSON: {reason}") };
+    let malformed = |reason: &str| {
+        let reason = format!("not a message of JSON-RPC 2.0: {reason}");
+        Malformed { code: INVALID_REQUEST, reason }
+    };
+    let text = String::from_utf8(body).map_err(|_| not_json("not UTF-8".to_owned()))?;
+    let message: Value = serde_json::from_str(&text).map_err(|error| not_json(error.to_string()))?;
+    drop(text);
+    let is_request = message.get("method").and_then(Value::as_str).is_some_and(|method| !method.is_empty());
+    // Answered as a request, it would look like the answer to a request of the client with the same id.
+    let is_response = !is_request && ["result", "error"].iter().any(|member| message.get(member).is_some());
+    let decoded = match (is_request, is_response) {
+        (true, _) => serde_json::from_value(message).map(Message::Request),
+        (false, true) => serde_json::from_value(message).map(Message::Response),
+        (false, false) => {
+            let reason = "expected a method, a result or an error, and an id that is an integer or a string";
+            return Err(malformed(reason));
+        }
+    };
+    decoded.map_err(|_| malformed("expected `jsonrpc`, and an id that is an integer or a string"))
+}
+
+/// JSON-RPC's code for a text that cannot be read.
+const PARSE_ERROR: i32 = -32700;
+
+/// JSON-RPC's code for a message without the specified form.
+const INVALID_REQUEST: i32 = -32600;
+
+#[cfg(test)]
+mod tests {
+    use super::{Inbox, Message};
+
+    #[test]
+    fn what_is_not_a_message_does_not_hide_the_next_one() {
+        let request = "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"text\":\"b\\n\"}}";
+        let response = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}";
+        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let wrong = [
+            ("{garbage}", -32700),
+            ("[]", -32600),
+            ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"a\"}", -32600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}", -32600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":[],\"result\":1}", -32600),
+        ];
+        let text = wrong.map(|(body, _)| frame(body)).concat();
+        let text = text + "\r\n" + &frame(request) + &frame(response) + "Content-Length: 9\r\n\r\n{";
+        let mut inbox = Inbox::new(text.as_bytes());
+        for (body, code) in wrong {
+            let Some(Message::Malformed(malformed)) = inbox.next() else { panic!("{body} is not a message") };
+            assert_eq!(malformed.answer()["error"]["code"], code, "{body}");
+        }
+        let Some(Message::Request(read)) = inbox.next() else { panic!("the request is read") };
+        assert_eq!(serde_json::to_string(&read).unwrap(), request);
+        let Some(Message::Response(read)) = inbox.next() else { panic!("the response is read") };
+        assert_eq!(read.id(), &1.into());
+        assert!(inbox.next().is_none());
+    }
+}
