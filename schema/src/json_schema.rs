@@ -129,6 +129,7 @@ mod tests {
             "x-arguments",
             "x-at-most",
             "x-claims",
+            "x-compared",
             "x-defines",
             "x-exists",
             "x-file",

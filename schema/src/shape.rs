@@ -25,6 +25,7 @@ use written::plain;
 
 pub use names::{Advice, OtherName};
 pub use places::{Place, all_keys, place_of, places_of};
+pub(crate) use words::Compared;
 pub use words::Word;
 pub use written::{scalar, show};
 

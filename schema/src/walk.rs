@@ -16,7 +16,7 @@ use crate::{
         suspicious_pattern::{self, compared},
         unquoted_template,
     },
-    shape::{Shape, Word},
+    shape::{Compared, Shape, Word},
     spec_file::PerFile,
     spot::Spot,
     template,
@@ -58,36 +58,38 @@ pub(crate) fn check(
             pasted_secret::check(value, report);
             placeholder::check(value, report);
             compared::check(value, report);
-        }
-        if let Some(format) = format.filter(|_| value.is_own()) {
-            yaml_1_1::check(value, format, report);
-        }
-        if is_filled && value.is_own() {
-            missing_variable::check(value, report);
-            unquoted_template::check(value, report);
+            if is_filled {
+                missing_variable::check(value, report);
+                unquoted_template::check(value, report);
+            }
+            if let Some(format) = format {
+                yaml_1_1::check(value, format, report);
+            }
         }
         if value.may_mean {
-            contradiction::check_bounds(value, report);
-        }
-        match (value.word(), format) {
-            (Some(Word::Pattern(flavour)), Some(format)) => {
-                let Some(pattern) = Pattern::of(value, flavour, format) else { return };
-                invalid_pattern::check(&pattern, format, report);
-                suspicious_pattern::check(&pattern, report);
-                format.report_pattern(&pattern, report);
-            }
-            (Some(Word::File(kind)), _) => {
-                invalid_path::check(value, report);
-                if let Some(format) = format {
-                    missing_file::check(value, kind, format, files, report);
-                }
-            }
-            (
-                Some(Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None,
-                _,
-            ) => {}
+            check_meaning(value, format, files, report);
         }
     });
+}
+
+/// Applies the rules for what the schema says of a value beyond its type.
+fn check_meaning(value: &Value<'_, '_>, format: Option<&dyn Format>, files: &dyn Files, report: &mut Report) {
+    contradiction::check_bounds(value, report);
+    match (value.word(), format) {
+        (Some(Word::Pattern(flavour)), Some(format)) => {
+            let Some(pattern) = Pattern::of(value, flavour, format) else { return };
+            invalid_pattern::check(&pattern, format, report);
+            suspicious_pattern::check(&pattern, report);
+            format.report_pattern(&pattern, report);
+        }
+        (Some(Word::File(kind)), _) => {
+            invalid_path::check(value, report);
+            if let Some(format) = format {
+                missing_file::check(value, kind, format, files, report);
+            }
+        }
+        (Some(Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None, _) => {}
+    }
 }
 
 /// Visits every value of a part of a document, aliases followed; of the whole, all but the lists whose items are looked at
@@ -160,15 +162,17 @@ impl<'d> Walk<'_, 'd> {
         }
     }
 
-    /// Visits what is merged into a mapping, except for the keys that it has itself.
+    /// Visits what is merged into a mapping, except for keys that it has itself or from a mapping before.
     fn merged(&mut self, holder: &Value<'_, 'd>, merge: EntryRef<'d>, is_omitted: &dyn Fn(&str, NodeRef<'d>) -> bool) {
         let is_list = merge.value.shape() == NodeShape::Sequence;
         let bases: Vec<NodeRef<'d>> = if is_list { merge.value.items().collect() } else { vec![merge.value] };
+        let names = |mapping: NodeRef<'d>| mapping.entries().map(|entry| name_of(entry.key));
+        let mut taken: HashSet<Cow<'d, str>> = names(holder.node).collect();
         for base in bases {
             let Some(left) = self.left.checked_sub(1) else { return };
             self.left = left;
-            let is_own = |name: &str| holder.node.entries().any(|entry| name_of(entry.key) == name);
-            self.entries(holder, base, &|name, value| is_own(name) || is_omitted(name, value));
+            self.entries(holder, base, &|name, value| taken.contains(name) || is_omitted(name, value));
+            taken.extend(names(base));
         }
     }
 }
@@ -200,9 +204,7 @@ impl<'w, 'd> Value<'w, 'd> {
 
     /// Returns what a text means beyond its letters.
     fn word(&self) -> Option<Word> {
-        if !self.may_mean || self.node.as_str().is_none() {
-            return None;
-        }
+        self.node.as_str()?;
         self.shape()?.word()
     }
 
@@ -234,6 +236,15 @@ impl<'w, 'd> Value<'w, 'd> {
             Place::Root(_) => None,
             Place::In(holder, _) => holder.spot().get(key),
         }
+    }
+
+    /// Returns how it is compared, by what the schema says of it or of the list that it is in.
+    pub(crate) fn compared(&self) -> Option<Compared> {
+        let of_list = || match &self.place {
+            Place::In(holder, Step::Index(_)) => holder.shape()?.compared(),
+            Place::In(_, Step::Key(_)) | Place::Root(_) => None,
+        };
+        self.shape().and_then(Shape::compared).or_else(of_list)
     }
 
     /// Whether it is written where it is, not behind an alias.

@@ -16,7 +16,8 @@
 //!
 //! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only` (the
 //! sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at least as
-//! great). `x-model` is at the ids of models, such as `openai/gpt-4o`, and `x-model-of` at the name by which the provider in a sibling
+//! great). `x-compared` is at texts, or lists of texts, that are compared, where no other keyword says so: `name` where only a
+//! plain name can be meant, `text` where typographic quotes may be. `x-model` is at the ids of models, such as `openai/gpt-4o`, and `x-model-of` at the name by which the provider in a sibling
 //! key knows a model. `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of
 //! the tool that a sibling key names, or, where it is empty, that the mapping belongs to. `x-template` at a mapping counts for every text in it.
 //!

@@ -22,6 +22,15 @@ pub enum Word {
     Defines(&'static str),
 }
 
+/// What a compared text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// A name or a pattern, in which typographic quotes are a mistake.
+    Name,
+    /// A text, in which they may be meant.
+    Text,
+}
+
 impl Shape {
     /// Returns what a text means beyond its letters.
     pub fn word(&self) -> Option<Word> {
@@ -70,6 +79,16 @@ impl Shape {
     /// to be guessed. `None` where nothing must be there.
     pub(crate) fn exists_before(&self) -> Option<&'static str> {
         self.keyword("x-exists")?.as_str()
+    }
+
+    /// Whether a text, or those of a list, must be the same as another one or match it, and whether it may hold typographic
+    /// quotes on purpose. `None` where it is not compared.
+    pub(crate) fn compared(&self) -> Option<Compared> {
+        match (self.keyword("x-compared").and_then(Value::as_str), self.word()) {
+            (Some("text"), _) | (None, Some(Word::File(_))) => Some(Compared::Text),
+            (Some(_), _) | (None, Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_))) => Some(Compared::Name),
+            (None, Some(Word::Template(_) | Word::Shell) | None) => self.shares().map(|_| Compared::Name),
+        }
     }
 
     /// Whether a path must not lead out of the workspace.

@@ -148,7 +148,7 @@ pub struct OutputExpect {
     pub contains: Option<Vec<String>>,
     /// Strings that must not occur, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = [["error", "traceback"]]))]
+    #[schemars(extend("x-compared" = "text", "examples" = [["error", "traceback"]]))]
     #[schemars(extend("x-other-names" = ["excludes", "mustNotContain"]))]
     pub not_contains: Option<Vec<String>>,
     /// Maximum length of the text in UTF-16 code units.

@@ -7,7 +7,7 @@ use crate::{
     finding::{Report, Rule, Site, Words},
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
-    shape::{Shape, Word},
+    shape::Compared,
     spot::Spot,
     walk::Value,
 };
@@ -28,9 +28,6 @@ struct ForeignLetter {
     /// The one that it looks like.
     meant: &'static str,
 }
-
-/// Keys of values that are compared, where their type does not say so.
-const COMPARED: [&str; 6] = ["tool", "tools", "notContains", "words", "path", "file_exists"];
 
 fn is_block(node: NodeRef<'_>) -> bool {
     matches!(node.style(), Some(Style::Literal | Style::Folded))
@@ -60,25 +57,15 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if !ends_with_break && letter.is_none() {
         return;
     }
-    let Some(shape) = value.shape().filter(|shape| is_compared(shape, value.name)) else { return };
+    let Some(compared) = value.compared() else { return };
     if ends_with_break {
         let name = value.own_key().map(str::to_owned);
         let is_folded = node.style() == Some(Style::Folded);
         report.push(value.spot().text_finding(FinalBreak { name, is_folded }));
     }
-    let is_name = matches!(shape.word(), Some(Word::File(_))) || ["notContains", "words"].contains(&value.name);
-    if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || !is_name) {
+    if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || compared == Compared::Name) {
         report.push(value.spot().finding(letter));
     }
-}
-
-/// Whether a value must be the same as another one, or match it.
-fn is_compared(shape: &Shape, key: &str) -> bool {
-    let by_word = match shape.word() {
-        Some(Word::Pattern(_) | Word::File(_) | Word::Refers(_) | Word::Defines(_)) => true,
-        Some(Word::Template(_) | Word::Shell) | None => false,
-    };
-    by_word || COMPARED.contains(&key)
 }
 
 impl Rule for FinalBreak {

@@ -275,7 +275,7 @@ pub struct ArtifactAbsentWords {
     pub path: Artifact,
     /// Words and phrases that must not occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("items" = { "type": ["string", "number"] }, "examples" = [["urgent", "guaranteed"]]))]
+    #[schemars(extend("items" = { "type": ["string", "number"] }, "x-compared" = "text", "examples" = [["urgent", "guaranteed"]]))]
     pub words: Option<Vec<serde_json::Value>>,
     /// YAML or JSON file with the list, instead of `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

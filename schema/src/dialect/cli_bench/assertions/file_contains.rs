@@ -32,7 +32,7 @@ pub struct FileContains {
     /// Path of the file, relative to the working directory of the task.
     ///
     /// `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
-    #[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["config.json"]))]
+    #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["config.json"]))]
     #[schemars(extend("x-other-names" = ["file", "file_path", "filename"]))]
     pub path: String,
     /// String that the file must contain, case-sensitive.

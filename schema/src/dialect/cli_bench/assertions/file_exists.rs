@@ -23,7 +23,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("minLength" = 1, "x-template" = "workdir", "examples" = ["output.txt"]))]
+#[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["output.txt"]))]
 #[schemars(extend("x-other-names" = ["file", "exists", "path_exists"]))]
 pub struct FileExists(pub String);
 
