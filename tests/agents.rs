@@ -115,7 +115,7 @@ fn models_and_help_modes_of_the_command_line_take_the_place_of_those_of_the_suit
 }
 
 #[test]
-fn key_of_the_model_is_not_seen_by_commands_and_missing_it_breaks_the_run() {
+fn key_of_the_model_is_not_seen_by_commands_and_a_missing_one_is_an_error() {
     let place = place(SUITE, &["env; cat name > out.txt", "cat out.txt"]);
     let found = report(&place, &[]);
     let run_entry = &found["suites"][0]["cases"][0]["runs"][0];
@@ -231,7 +231,7 @@ fn agent_program_reads_what_a_model_gets() {
 }
 
 #[test]
-fn agent_program_that_fails_breaks_the_test_whatever_the_claims_find() {
+fn agent_program_that_fails_is_an_error_whatever_the_claims_find() {
     let suite = SUITE.split("    assert:").next().unwrap().to_owned() + "    assert: [{file_exists: name}]\n";
     let place = place(&suite, &[]);
     for (program, code, error) in [

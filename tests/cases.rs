@@ -38,12 +38,12 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
         "exec-timeout",
         &[Rows, Evidence, Gates, Exit(3)],
-        "a broken run has no verdicts, keeps its partial output, and is neither passed nor failed",
+        "a run with an error has no verdicts, keeps its partial output, and is neither passed nor failed",
     ),
     (
         "exec-timeout-term-ignored",
         &[Rows, Evidence, Gates, Exit(3)],
-        "the deadline holds: whoever ignores TERM is killed, and the run counts as broken",
+        "the deadline holds: a process that ignores TERM is killed, and the run counts as an error",
     ),
     ("judge-median-of-three", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("judge-provider-error", &[Rows, Gates, Exit(3)], NO_MODELS),

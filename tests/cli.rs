@@ -227,7 +227,7 @@ fn wrong_command_lines_are_errors() {
 }
 
 #[test]
-fn a_broken_pattern_of_names_is_taken_as_a_name() {
+fn invalid_pattern_of_names_is_taken_as_a_name() {
     let place = Place::with(&suite("echo hello", GOOD).replace("name: only", "name: \"a[b\""));
     assert_eq!(place.run(&["run", "--test", "a[b"]).code, Some(0));
     assert_eq!(place.run(&["run", "--test", "a*"]).code, Some(0));

@@ -168,15 +168,15 @@ fn a_recording_of_another_command_is_stale() {
 }
 
 #[test]
-fn a_run_that_breaks_is_reported_at_the_command() {
+fn run_with_an_error_is_reported_at_the_command() {
     let suite = SUITE.replace("sh refuse.sh", "sleep 60").replace("tests:", "defaults: {timeoutMs: 1000}\ntests:");
     let mut client = Client::start(&[("kindlm.yaml", &suite)]);
     client.open("kindlm.yaml");
     run(&mut client, "refuses");
     let found = client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
-    let broken = found.iter().find(|found| found["source"] == "speclens run").unwrap();
-    assert_eq!(broken["range"]["start"], json!({ "line": 12, "character": 13 }));
-    assert!(broken["message"].as_str().unwrap().contains("timed out after 1000"), "{broken}");
+    let failed = found.iter().find(|found| found["source"] == "speclens run").unwrap();
+    assert_eq!(failed["range"]["start"], json!({ "line": 12, "character": 13 }));
+    assert!(failed["message"].as_str().unwrap().contains("timed out after 1000"), "{failed}");
 }
 
 #[test]

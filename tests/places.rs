@@ -112,7 +112,7 @@ fn report_of(directory: &Path, suite: Suite, book: &Book) -> SuiteReport {
         cases: cases.collect(),
         gates: suite.gates.evaluate(&[]),
         failed: true,
-        broken: false,
+        inconclusive: false,
         cancelled: false,
         duration: Duration::ZERO,
     };

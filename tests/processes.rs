@@ -30,7 +30,7 @@ fn an_accident_of_the_command_is_recorded_and_noted() {
 }
 
 #[test]
-fn a_command_that_was_killed_is_a_broken_run() {
+fn command_that_was_killed_is_an_error() {
     for (signal, words) in [("KILL", "signal 9 (KILL)"), ("TERM", "signal 15 (TERM)")] {
         let script = format!("echo half; kill -s {signal} $$");
         let place = Place::with(&suite(&script, "{output: {notContains: [x]}}"));

@@ -140,7 +140,7 @@ async fn a_reader_that_goes_away_ends_the_command() {
 }
 
 #[tokio::test]
-async fn an_agent_that_fails_breaks_the_attempt() {
+async fn agent_that_fails_ends_the_attempt_with_an_error() {
     let task = Task::new();
     for (command, kind, message) in [
         (

@@ -37,7 +37,7 @@ fn the_failing_example_shows_what_is_wrong_and_what_helps() {
         "failed[SCHEMA_INVALID]",
         "error[timed-out]: `ends-in-time`: timed out after 1000 ms",
         "standard error: agent: still thinking",
-        "13 tests: 1 passed, 11 failed, 1 broke",
+        "13 tests: 1 passed, 11 failed, 1 error",
     ] {
         assert!(done.stdout.contains(part), "{part} is missing:\n{}", done.stdout);
     }
@@ -84,7 +84,7 @@ fn a_dry_run_runs_nothing() {
 }
 
 #[test]
-fn exit_codes_distinguish_a_false_claim_from_a_broken_run() {
+fn exit_codes_distinguish_a_failed_claim_from_an_error() {
     let code = |command: &str, expect: &str, tail: &str| {
         let place = Place::with(&format!("{}{tail}", suite(command, expect)));
         place.run(&["run"]).code
@@ -94,7 +94,7 @@ fn exit_codes_distinguish_a_false_claim_from_a_broken_run() {
     assert_eq!(code("echo hello", "{output: {contains: [bye]}}", ""), Some(1));
     assert_eq!(code("sleep 60", "{output: {contains: [bye]}}", "defaults: {timeoutMs: 1000}\n"), Some(3));
     assert_eq!(code("echo hello", "{judge: [{criteria: good}]}", ""), Some(3), "not judged is not passed");
-    // A claim that does not hold counts more than a run that broke.
+    // A failed claim takes precedence over an error of a run.
     let both = "  - {name: slow, command: sleep 60, expect: {output: {contains: [x]}}}\ndefaults: {timeoutMs: 1000}\n";
     assert_eq!(code("echo hello", "{output: {contains: [bye]}}", both), Some(1));
     // Gates that are written permit failures, and cause them.

@@ -167,7 +167,7 @@ fn capture_runs_each_scenario_so_many_times_and_stores_what_they_take() {
 }
 
 #[test]
-fn scenario_of_which_a_run_fails_or_breaks_has_no_baseline() {
+fn scenario_with_a_failure_or_an_error_has_no_baseline() {
     let server = Gateway::scoring("");
     let place = workspace(&scenario("one", "  - {type: file_absent, path: out.md}\n"));
     let capture = ["baseline", "capture", "demo", "--runs", "5"];
@@ -176,7 +176,7 @@ fn scenario_of_which_a_run_fails_or_breaks_has_no_baseline() {
     assert!(done.stdout.contains("one: not captured: 5 of 5 runs failed: file_absent out.md"), "{done:?}");
     server.says(WEBHOOK, 401, "{}");
     let done = run_at(&place, &server, &capture);
-    assert!(done.code == Some(3) && done.stdout.contains("5 of 5 runs broke"), "{done:?}");
+    assert!(done.code == Some(3) && done.stdout.contains("5 of 5 runs ended with an error"), "{done:?}");
     assert!(!place.exists(FILE));
 }
 

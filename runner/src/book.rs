@@ -1,5 +1,6 @@
-//! The book of evidence of a suite: what is known of each attempt, and what the claims as they are now
-//! say about it. Verdicts are never kept: they follow from claims and evidence.
+//! The evidence of a suite: the known facts about each attempt, judged by the claims as they are now. Verdicts are
+//! never
+//! stored: they follow from claims and evidence.
 //!
 //! Runs write into it; `--recorded`, `--failed` and the editor read from it.
 
@@ -24,24 +25,24 @@ use crate::{
     recording::{Found, InUse, Label, Machine, Recorded, Recording, Recordings, Retention, Unusable},
 };
 
-/// Evidence of at most so many bytes stays in memory when it is recorded: reading it again costs more than keeping it.
+/// Maximum size in bytes of recorded evidence that stays in memory: reading it again costs more than keeping it.
 const MAX_HELD_BYTES: usize = 16 * 1024;
 
-/// What is said about a recording of another machine.
+/// Note on a recording that was made on another machine.
 pub const FOREIGN: &str = "recorded on another machine";
 
-/// What is known of the attempts of one suite.
+/// The evidence of the attempts of one suite.
 #[derive(Debug, Default)]
 pub struct Book {
     recordings: Option<Arc<Recordings>>,
     retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
     unrecorded: Mutex<HashMap<Label, Remembered>>,
-    /// What was seen of attempts later, without acting again.
+    /// Observations made later, without acting again.
     present: Mutex<HashMap<Label, Remembered>>,
 }
 
-/// What is known of an attempt.
+/// The evidence of an attempt.
 #[derive(Clone, Debug)]
 struct Remembered {
     key: String,
@@ -51,27 +52,27 @@ struct Remembered {
     notes: Vec<String>,
 }
 
-/// Evidence of what a case does now.
+/// Evidence of the current action of a case.
 struct Known {
     attempt: Remembered,
-    /// The case whose recording it is, where that is another one that does the same.
+    /// The case whose recording it is, if that is another case with the same action.
     from: Option<String>,
-    /// Whose recording it is and where, if it is on disk.
+    /// Origin and location of the recording, if it is on disk.
     on_disk: Option<(Origin, OnDisk)>,
 }
 
-/// What became of evidence that was entered.
+/// The result of entering evidence.
 #[derive(Debug)]
 pub struct Entered {
-    /// Where it is now.
+    /// The location of the evidence.
     pub held: Held,
     /// Whether it is on disk.
     pub origin: Origin,
-    /// Why it is not, though it was to be.
+    /// The reason why it is not on disk, if it should be.
     pub error: Option<io::Error>,
 }
 
-/// One attempt, and what the book says about it.
+/// An attempt to look up.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The suite.
@@ -80,17 +81,17 @@ pub struct Asked<'a> {
     pub case: &'a Case,
     /// The subject that acts.
     pub subject: &'a Subject,
-    /// Which repetition, from 0.
+    /// Index of the repetition, from 0.
     pub repeat: u32,
 }
 
 impl Asked<'_> {
-    /// Returns the key of what the case does now.
+    /// Returns the key of the case's current action.
     pub fn key(&self) -> String {
         self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
     }
 
-    /// Whose attempt it is.
+    /// Returns the label of the attempt.
     pub fn label(&self) -> Label {
         Label { case: self.case.name.clone(), subject: self.subject.clone(), repeat: self.repeat }
     }
@@ -102,7 +103,7 @@ impl Book {
         Book { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
     }
 
-    /// Returns the book of the suite at a place below a directory, as the settings want it, on this machine.
+    /// Returns the book of the suite at a place below a directory, with the given settings and machine.
     pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> Book {
         let limit = settings.limits.recording_bytes();
         let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
@@ -118,20 +119,20 @@ impl Book {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing is known of any attempt.
+    /// Returns whether no attempt is known.
     pub fn is_empty(&self) -> bool {
         self.unrecorded().is_empty()
             && self.present().is_empty()
             && self.recordings.as_ref().is_none_or(|recordings| recordings.is_empty())
     }
 
-    /// Looks for recordings that other processes wrote, and returns whether any came or went.
+    /// Looks for recordings that other processes wrote, and returns whether any appeared or disappeared.
     pub fn look_again(&self) -> bool {
         self.recordings.as_ref().is_some_and(|recordings| recordings.look_again())
     }
 
-    /// Removes recordings that the limits do not permit, after a run of a suite that began at `since_us`, and returns what
-    /// could not be done.
+    /// Removes recordings beyond the limits after a run of a suite that began at `since_us`. Returns an error message,
+    /// if any.
     pub fn tidy(&self, suite: &Suite, since_us: u64) -> Option<String> {
         let acts = || {
             let of_case = |case: &Arc<Case>| {
@@ -151,8 +152,8 @@ impl Book {
         self.recordings.as_ref().and_then(|recordings| recordings.tidy(&self.retention, since_us, acts))
     }
 
-    /// Enters what an attempt left behind, secrets masked and not yet interpreted. Where an attempt that began later is
-    /// known, that one stays. `judge` sees the evidence, interpreted, before it may leave memory.
+    /// Enters the evidence of an attempt, with secrets masked and not yet interpreted. If an attempt that began later
+    /// is known, that one stays. `judge` receives the interpreted evidence before it may leave memory.
     pub fn enter<R>(
         &self,
         label: &Label,
@@ -199,14 +200,14 @@ impl Book {
         (judged, entered)
     }
 
-    /// Keeps what was seen without an act, secrets masked and interpreted. It is what [`look`](Book::look) finds until the
-    /// next attempt is entered or recorded elsewhere; it is never recorded.
+    /// Stores what was observed without an act, with secrets masked and interpreted. [`look`](Book::look) returns it
+    /// until the next attempt is entered or recorded elsewhere; it is never recorded.
     pub fn keep_present(&self, label: Label, seen: Recorded) {
         let Recorded { key, act, began_us, evidence, notes, .. } = seen;
         self.present().insert(label, Remembered { key, began_us, act, evidence, notes });
     }
 
-    /// Returns what was seen last without an act, if the case still does the same.
+    /// Returns the last observation without an act, if the case still has the same action.
     fn seen(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Option<Remembered> {
         let mut seen = self.present().get(&asked.label()).cloned()?;
         (seen.key == asked.key()).then(|| {
@@ -219,7 +220,7 @@ impl Book {
         self.recordings.as_ref().map_or(Found::None, |recordings| recordings.find(key, label))
     }
 
-    /// Returns what is known of an attempt, judged by the claims as they are now.
+    /// Returns the evidence of an attempt, judged by the current claims.
     pub fn look(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> RunResult {
         let seen = self.seen(asked, secrets);
         let Known { attempt, from, on_disk } = match (self.known(asked, secrets), seen) {
@@ -237,14 +238,14 @@ impl Book {
         RunResult { key: Some(key), began_us, origin, from, evidence, ..result }
     }
 
-    /// Returns what is known of an attempt, ready to be entered again with more observations: a later attempt then
-    /// stays in its place. `None`: nothing is, or of another act.
+    /// Returns the evidence of an attempt, ready to be entered again with more observations (a later attempt then stays
+    /// in its place). `None` if there is none, or only of another action.
     pub fn recorded(&self, asked: Asked<'_>, now: String, secrets: &Arc<Secrets>) -> Option<Recorded> {
         let Remembered { key, began_us, act, evidence, notes } = self.known(asked, secrets).ok()?.attempt;
         Some(Recorded { key, act, began_us, now, evidence, notes })
     }
 
-    /// Returns the evidence of what a case does now, masked and interpreted, or why there is none.
+    /// Returns the masked and interpreted evidence of a case's current action, or the reason why there is none.
     fn known(&self, asked: Asked<'_>, secrets: &Arc<Secrets>) -> Result<Known, Absence> {
         let absent = |kind: AbsenceKind, message: String| Absence { kind, message };
         let (key, label) = (asked.key(), asked.label());
@@ -265,7 +266,7 @@ impl Book {
             Found::None => Err(Unusable::Missing),
         };
         let mut recording = read(&found);
-        // Another process may have recorded a newer attempt since the directory was looked at.
+        // Another process may have recorded a newer attempt since the directory was read.
         if matches!(recording, Err(Unusable::Missing)) && self.look_again() {
             found = self.find(&key, &label);
             recording = read(&found);
@@ -284,8 +285,8 @@ impl Book {
             Found::None => return Err(missing()),
         };
         let from = (recording.case != secrets.mask(&asked.case.name)).then_some(recording.case);
-        // Two agents with one task may do different things: what one of them did says nothing of the other, unless it is the
-        // same task under an old name.
+        // Two agents with one task may do different things: a recording of one says nothing about the other, unless it
+        // is the same task under an old name.
         let is_another = |other: &String| asked.suite.cases.iter().any(|case| secrets.mask(&case.name) == *other);
         if !asked.case.action.is_repeatable() && from.as_ref().is_some_and(is_another) {
             return Err(missing());
@@ -315,37 +316,37 @@ impl Asked<'_> {
         format!("stale: {} {have} changed since it was recorded; run it again", listed(&changed))
     }
 
-    /// Masks and interprets what is in memory once more: other secrets may be known by now.
+    /// Masks and interprets evidence in memory again: more secrets may be known by now.
     fn renew(&self, attempt: &mut Remembered, secrets: &Secrets) {
         let evidence = Arc::make_mut(&mut attempt.evidence);
         self.suite.dialect.mask(evidence, secrets);
         self.suite.dialect.interpret(evidence);
     }
 
-    /// Returns what was seen without an act, judged by the claims as they are now.
+    /// Returns an observation without an act, judged by the current claims.
     fn present(&self, seen: Remembered, secrets: &Secrets) -> RunResult {
         let Remembered { key, began_us, evidence, notes, .. } = seen;
         let judged = self.judged(&evidence, secrets, notes);
         RunResult { key: Some(key), began_us, origin: Origin::Present, ..judged }
     }
 
-    /// Returns an attempt of which there is no evidence.
+    /// Returns an attempt without evidence.
     pub fn absent(&self, kind: AbsenceKind, message: impl Into<String>) -> RunResult {
         let absence = Some(Absence { kind, message: message.into() });
         RunResult { absence, ..RunResult::of(self.subject, self.repeat, kind.status()) }
     }
 
-    /// Returns an attempt that left this evidence, masked and interpreted.
+    /// Returns an attempt with this evidence, masked and interpreted.
     pub fn judged(&self, evidence: &Arc<Evidence>, secrets: &Secrets, mut notes: Vec<String>) -> RunResult {
-        // What has become a secret since may be in one.
+        // A note may contain text that has become a secret since.
         notes.iter_mut().for_each(|note| *note = secrets.mask(note));
-        // Who masked it may have said more.
+        // Masking may have added notes.
         notes.extend(evidence.mask_note().filter(|note| !notes.iter().any(|known| known.starts_with(note.as_str()))));
         let verdicts = judge::judge(self.case, evidence, secrets);
         let absence = evidence
             .error
             .as_ref()
-            .map(|error| Absence { kind: AbsenceKind::Broke(error.kind), message: error.message.clone() });
+            .map(|error| Absence { kind: AbsenceKind::RunError(error.kind), message: error.message.clone() });
         let status = judge::status(evidence, &verdicts);
         RunResult {
             absence,

@@ -1,11 +1,11 @@
-//! What time it is, or is to be: `SPECLENS_NOW` makes a run reproducible.
+//! The current time. `SPECLENS_NOW` fixes it, so a run is reproducible.
 
 use std::{env, str::FromStr};
 
 use anyhow::Context;
 use jiff::{Timestamp, tz::TimeZone};
 
-/// The environment variable that stops the clock.
+/// The environment variable that fixes the time.
 pub const VARIABLE: &str = "SPECLENS_NOW";
 
 /// The only source of the time of day.
@@ -46,7 +46,7 @@ impl Clock {
         self.timestamp().strftime("%Y-%m-%d").to_string()
     }
 
-    /// Returns what is between the time of this machine and UTC, in seconds: positive east of Greenwich.
+    /// Returns the offset of this machine's local time from UTC, in seconds: positive east of Greenwich.
     pub fn utc_offset_s(self) -> i32 {
         TimeZone::system().to_offset(self.timestamp()).seconds()
     }

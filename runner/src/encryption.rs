@@ -1,12 +1,12 @@
-//! How all connections over HTTP are encrypted.
+//! Encryption of all HTTP connections.
 
 use std::sync::{Arc, OnceLock};
 
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-/// Returns the encryption of connections to addresses with this scheme: with certificates of the system, so those of a
-/// company count, too.
+/// Returns the encryption for addresses with this scheme, with the certificates of the system, which include those of a
+/// company.
 pub(crate) fn of(scheme: &str) -> Result<ClientConfig, String> {
     static OF_SYSTEM: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
     let builder = || {
@@ -14,7 +14,7 @@ pub(crate) fn of(scheme: &str) -> Result<ClientConfig, String> {
         builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())
     };
     if scheme == "http" {
-        // Reading the certificates takes a while, and a machine without any can still reach itself.
+        // Reading the certificates takes a while, and a machine without any can still connect to itself.
         return Ok(builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
     }
     let of_system = || {

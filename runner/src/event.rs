@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::recording::Recordings;
 
-/// Where a run sends its events. A listener that has gone away stops nothing.
+/// The channel that a run sends its events to. A listener that has gone away stops nothing.
 pub type Events = mpsc::UnboundedSender<Event>;
 
 /// Something that happened. Cases are named by their place in the suite.
@@ -31,35 +31,35 @@ pub enum Event {
         case: usize,
         /// The subject that acts.
         subject: Subject,
-        /// Which repetition, from 0.
+        /// Index of the repetition, from 0.
         repeat: u32,
     },
-    /// An attempt waits until another run in its workspace has come to an end.
+    /// An attempt waits until another run in its workspace has ended.
     Waiting {
         /// The case.
         case: usize,
     },
-    /// A model is asked for its next answer in an attempt.
+    /// A model is asked for its next answer.
     TurnStarted {
         /// The case.
         case: usize,
         /// The subject that acts.
         subject: Subject,
-        /// Which repetition, from 0.
+        /// Index of the repetition, from 0.
         repeat: u32,
-        /// Which answer, from 1.
+        /// Number of the answer, from 1.
         turn: u32,
         /// Maximum number of answers.
         turns: u32,
     },
-    /// An attempt has ended, has been judged, and recorded.
+    /// An attempt has ended, and has been judged and recorded.
     AttemptFinished {
         /// The case.
         case: usize,
         /// Its result.
         run: Arc<RunResult>,
     },
-    /// Something that the person should know and that changes no result.
+    /// Information for the user that changes no result.
     Note {
         /// One sentence.
         message: String,
@@ -68,37 +68,37 @@ pub enum Event {
     Finished(Arc<SuiteResult>),
 }
 
-/// What came of one attempt.
+/// The result of one attempt.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// The subject that acted.
     pub subject: Subject,
-    /// Which repetition, from 0.
+    /// Index of the repetition, from 0.
     pub repeat: u32,
-    /// The worst of its verdicts, or what the missing ones amount to.
+    /// The worst of its verdicts, or the status that replaces missing ones.
     pub status: Status,
-    /// Why there are no verdicts, when there are none to be had.
+    /// The reason why there are no verdicts, if there are none.
     pub absence: Option<Absence>,
-    /// What each claim says, in the order of the claims.
+    /// The verdicts of the claims, in order.
     pub verdicts: Vec<Judged>,
     /// The figures of the attempt.
     pub figures: Figures,
     /// The observation, secrets masked.
     pub evidence: Held,
-    /// The key of what was done; `None` where nothing was done.
+    /// The key of the action; `None` if nothing was done.
     pub key: Option<String>,
     /// Time when the attempt began, in microseconds of the Unix epoch; 0 where it did not begin.
     pub began_us: u64,
-    /// The case whose recording it is, where that is another one that does the same.
+    /// The case whose recording it is, if that is another case with the same action.
     pub from: Option<String>,
-    /// Where the evidence came from.
+    /// Origin of the evidence.
     pub origin: Origin,
-    /// What else is worth knowing: cut output, processes left behind.
+    /// Other information: truncated output, processes left behind.
     pub notes: Vec<String>,
 }
 
 impl RunResult {
-    /// Returns an attempt that came to this end and left nothing behind.
+    /// Returns an attempt with this status that left nothing behind.
     pub fn of(subject: &Subject, repeat: u32, status: Status) -> RunResult {
         RunResult {
             subject: subject.clone(),
@@ -117,29 +117,29 @@ impl RunResult {
     }
 }
 
-/// The figures of an attempt that gates and every report ask for.
+/// The figures of an attempt that gates and reports use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// From start to end, in milliseconds; `None` when it did not begin.
+    /// Time from start to end, in milliseconds; `None` if it did not begin.
     pub duration_ms: Option<f64>,
     /// Whether it may have taken longer than that.
     pub duration_is_open: bool,
-    /// The number of answers of the model that acted; `None` where none did.
+    /// The number of answers of the acting model; `None` without a model.
     pub turns: Option<u32>,
-    /// The event that ended the act; `None` where it was not seen to end.
+    /// The event that ended the act; `None` if its end was not observed.
     pub stopped: Option<Ended>,
-    /// Tokens and money of who acted; `None` when they are not known.
+    /// Tokens and cost of the subject; `None` if they are not known.
     pub usage: Option<Usage>,
-    /// What judges answered about it; `None` where none was asked.
+    /// The answers of judges; `None` if none was asked.
     pub judges: Option<Judges>,
 }
 
-/// What judges answered about an attempt.
+/// Answers of judges about an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Judges {
     /// The number of answers.
     pub answers: u32,
-    /// US dollars; `None` when the price of an answer is not known.
+    /// Cost in US dollars; `None` if the price of an answer is not known.
     pub cost_usd: Option<f64>,
 }
 
@@ -149,14 +149,14 @@ impl RunResult {
         self.absence.as_ref().is_some_and(|absence| absence.kind.is_by_choice())
     }
 
-    /// Returns whether it was omitted because it could not have changed the answer of a gate.
+    /// Returns whether it was omitted because it could not have changed the result of a gate.
     pub fn is_decided(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Decided)
     }
 }
 
 impl Figures {
-    /// Returns the figures of what was observed.
+    /// Returns the figures of the evidence.
     pub fn of(evidence: &Evidence) -> Figures {
         Figures {
             duration_ms: evidence.duration_ms,
@@ -168,7 +168,7 @@ impl Figures {
         }
     }
 
-    /// US dollars that who acted cost; `None` when the price is not known.
+    /// Cost of the subject in US dollars; `None` if the price is not known.
     pub fn cost_usd(&self) -> Option<f64> {
         self.usage?.cost_usd
     }
@@ -177,40 +177,40 @@ impl Figures {
 impl Judges {
     fn of(evidence: &Evidence) -> Option<Judges> {
         let replies = evidence.observations.iter().filter_map(|observation| observation.answer.replies()).flatten();
-        // Who refuses to answer asks for no money.
+        // A refused answer costs nothing.
         let answers: Vec<&ModelReply> = replies.filter(|reply| reply.error.is_none()).collect();
         let cost_usd = answers.iter().map(|reply| reply.usage?.cost_usd).sum();
         (!answers.is_empty()).then_some(Judges { answers: answers.len() as u32, cost_usd })
     }
 }
 
-/// Evidence that is available, or on disk: that of a whole run may not fit into memory.
+/// Evidence in memory or on disk: that of a whole run may not fit into memory.
 #[derive(Clone, Debug, Default)]
 pub enum Held {
     /// There is none.
     #[default]
     Nowhere,
-    /// Here it is.
+    /// In memory.
     Memory(Arc<Evidence>),
-    /// It is read when it is asked for.
+    /// On disk, read on demand.
     Disk(OnDisk),
 }
 
 /// Evidence in a recording.
 #[derive(Clone, Debug)]
 pub struct OnDisk {
-    /// The recordings that it is one of.
+    /// The recordings that it belongs to.
     pub recordings: Arc<Recordings>,
     /// Its file.
     pub path: PathBuf,
     /// The format of the suite.
     pub dialect: Dialect,
-    /// What is masked in it.
+    /// The secrets that are masked in it.
     pub secrets: Arc<Secrets>,
 }
 
 impl Held {
-    /// Returns the evidence; `None` where there is none, or its recording is gone.
+    /// Returns the evidence; `None` if there is none, or its recording no longer exists.
     pub fn get(&self) -> Option<Arc<Evidence>> {
         match self {
             Held::Nowhere => None,
@@ -221,7 +221,7 @@ impl Held {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_nowhere(&self) -> bool {
         match self {
             Held::Nowhere => true,
@@ -230,14 +230,14 @@ impl Held {
     }
 }
 
-/// Where evidence came from.
+/// Origin of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Observed now, and recorded.
+    /// Observed in this run, and recorded.
     Recorded,
-    /// Observed now, and not recorded.
+    /// Observed in this run, and not recorded.
     Observed,
-    /// Observed now without an act, of an earlier one; not recorded.
+    /// Observed now, after an earlier act; not recorded.
     Present,
     /// Read from a recording.
     Replayed,
@@ -247,27 +247,27 @@ pub enum Origin {
     Nowhere,
 }
 
-/// Why an attempt has no verdicts.
+/// The reason why an attempt has no verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absence {
-    /// What kind of reason.
+    /// The kind of reason.
     pub kind: AbsenceKind,
     /// What happened and what to do.
     pub message: String,
 }
 
-/// The kinds of reasons.
+/// Kinds of reasons for missing verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbsenceKind {
-    /// The attempt broke.
-    Broke(RunErrorKind),
+    /// The run ended with an error.
+    RunError(RunErrorKind),
     /// There is no recording to judge.
     NoRecording,
-    /// The recording is of something else than what the suite does now.
+    /// The recording is of another action than the current one.
     Stale,
     /// An earlier failure ended the run.
     FailedFast,
-    /// The gate of its model has an answer that it could not have changed.
+    /// The result of its model's gate is already decided.
     Decided,
 }
 
@@ -275,22 +275,22 @@ impl AbsenceKind {
     /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut) => "timed-out",
-            AbsenceKind::Broke(RunErrorKind::Spawn) => "spawn",
-            AbsenceKind::Broke(RunErrorKind::Killed) => "killed",
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "missing-variable",
-            AbsenceKind::Broke(RunErrorKind::Workspace) => "workspace",
-            AbsenceKind::Broke(RunErrorKind::Setup) => "setup",
-            AbsenceKind::Broke(RunErrorKind::Program) => "program",
-            AbsenceKind::Broke(RunErrorKind::Help) => "help",
-            AbsenceKind::Broke(RunErrorKind::Provider) => "provider",
-            AbsenceKind::Broke(RunErrorKind::Key) => "key",
-            AbsenceKind::Broke(RunErrorKind::RateLimit) => "rate-limit",
-            AbsenceKind::Broke(RunErrorKind::Script) => "script",
-            AbsenceKind::Broke(RunErrorKind::Gateway) => "gateway",
-            AbsenceKind::Broke(RunErrorKind::Cancelled) => "cancelled",
-            AbsenceKind::Broke(RunErrorKind::Unsupported) => "unsupported",
-            AbsenceKind::Broke(RunErrorKind::Defect) => "defect",
+            AbsenceKind::RunError(RunErrorKind::TimedOut) => "timed-out",
+            AbsenceKind::RunError(RunErrorKind::Spawn) => "spawn",
+            AbsenceKind::RunError(RunErrorKind::Killed) => "killed",
+            AbsenceKind::RunError(RunErrorKind::MissingVariable) => "missing-variable",
+            AbsenceKind::RunError(RunErrorKind::Workspace) => "workspace",
+            AbsenceKind::RunError(RunErrorKind::Setup) => "setup",
+            AbsenceKind::RunError(RunErrorKind::Program) => "program",
+            AbsenceKind::RunError(RunErrorKind::Help) => "help",
+            AbsenceKind::RunError(RunErrorKind::Provider) => "provider",
+            AbsenceKind::RunError(RunErrorKind::Key) => "key",
+            AbsenceKind::RunError(RunErrorKind::RateLimit) => "rate-limit",
+            AbsenceKind::RunError(RunErrorKind::Script) => "script",
+            AbsenceKind::RunError(RunErrorKind::Gateway) => "gateway",
+            AbsenceKind::RunError(RunErrorKind::Cancelled) => "cancelled",
+            AbsenceKind::RunError(RunErrorKind::Unsupported) => "unsupported",
+            AbsenceKind::RunError(RunErrorKind::Defect) => "defect",
             AbsenceKind::NoRecording => "no-recording",
             AbsenceKind::Stale => "stale",
             AbsenceKind::FailedFast => "failed-fast",
@@ -298,30 +298,30 @@ impl AbsenceKind {
         }
     }
 
-    /// Returns every kind, in the order of the reference.
+    /// Returns all kinds, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
-        std::iter::successors(Some(AbsenceKind::Broke(RunErrorKind::TimedOut)), |kind| kind.next())
+        std::iter::successors(Some(AbsenceKind::RunError(RunErrorKind::TimedOut)), |kind| kind.next())
     }
 
-    /// Returns the kind after this one in the list: the compiler asks for the place of a new one.
+    /// Returns the kind after this one in the list, so that the compiler demands a place for a new one.
     fn next(self) -> Option<AbsenceKind> {
         Some(match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut) => AbsenceKind::Broke(RunErrorKind::Spawn),
-            AbsenceKind::Broke(RunErrorKind::Spawn) => AbsenceKind::Broke(RunErrorKind::Killed),
-            AbsenceKind::Broke(RunErrorKind::Killed) => AbsenceKind::Broke(RunErrorKind::MissingVariable),
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => AbsenceKind::Broke(RunErrorKind::Workspace),
-            AbsenceKind::Broke(RunErrorKind::Workspace) => AbsenceKind::Broke(RunErrorKind::Setup),
-            AbsenceKind::Broke(RunErrorKind::Setup) => AbsenceKind::Broke(RunErrorKind::Program),
-            AbsenceKind::Broke(RunErrorKind::Program) => AbsenceKind::Broke(RunErrorKind::Help),
-            AbsenceKind::Broke(RunErrorKind::Help) => AbsenceKind::Broke(RunErrorKind::Provider),
-            AbsenceKind::Broke(RunErrorKind::Provider) => AbsenceKind::Broke(RunErrorKind::Key),
-            AbsenceKind::Broke(RunErrorKind::Key) => AbsenceKind::Broke(RunErrorKind::RateLimit),
-            AbsenceKind::Broke(RunErrorKind::RateLimit) => AbsenceKind::Broke(RunErrorKind::Script),
-            AbsenceKind::Broke(RunErrorKind::Script) => AbsenceKind::Broke(RunErrorKind::Gateway),
-            AbsenceKind::Broke(RunErrorKind::Gateway) => AbsenceKind::Broke(RunErrorKind::Cancelled),
-            AbsenceKind::Broke(RunErrorKind::Cancelled) => AbsenceKind::Broke(RunErrorKind::Unsupported),
-            AbsenceKind::Broke(RunErrorKind::Unsupported) => AbsenceKind::Broke(RunErrorKind::Defect),
-            AbsenceKind::Broke(RunErrorKind::Defect) => AbsenceKind::NoRecording,
+            AbsenceKind::RunError(RunErrorKind::TimedOut) => AbsenceKind::RunError(RunErrorKind::Spawn),
+            AbsenceKind::RunError(RunErrorKind::Spawn) => AbsenceKind::RunError(RunErrorKind::Killed),
+            AbsenceKind::RunError(RunErrorKind::Killed) => AbsenceKind::RunError(RunErrorKind::MissingVariable),
+            AbsenceKind::RunError(RunErrorKind::MissingVariable) => AbsenceKind::RunError(RunErrorKind::Workspace),
+            AbsenceKind::RunError(RunErrorKind::Workspace) => AbsenceKind::RunError(RunErrorKind::Setup),
+            AbsenceKind::RunError(RunErrorKind::Setup) => AbsenceKind::RunError(RunErrorKind::Program),
+            AbsenceKind::RunError(RunErrorKind::Program) => AbsenceKind::RunError(RunErrorKind::Help),
+            AbsenceKind::RunError(RunErrorKind::Help) => AbsenceKind::RunError(RunErrorKind::Provider),
+            AbsenceKind::RunError(RunErrorKind::Provider) => AbsenceKind::RunError(RunErrorKind::Key),
+            AbsenceKind::RunError(RunErrorKind::Key) => AbsenceKind::RunError(RunErrorKind::RateLimit),
+            AbsenceKind::RunError(RunErrorKind::RateLimit) => AbsenceKind::RunError(RunErrorKind::Script),
+            AbsenceKind::RunError(RunErrorKind::Script) => AbsenceKind::RunError(RunErrorKind::Gateway),
+            AbsenceKind::RunError(RunErrorKind::Gateway) => AbsenceKind::RunError(RunErrorKind::Cancelled),
+            AbsenceKind::RunError(RunErrorKind::Cancelled) => AbsenceKind::RunError(RunErrorKind::Unsupported),
+            AbsenceKind::RunError(RunErrorKind::Unsupported) => AbsenceKind::RunError(RunErrorKind::Defect),
+            AbsenceKind::RunError(RunErrorKind::Defect) => AbsenceKind::NoRecording,
             AbsenceKind::NoRecording => AbsenceKind::Stale,
             AbsenceKind::Stale => AbsenceKind::FailedFast,
             AbsenceKind::FailedFast => AbsenceKind::Decided,
@@ -329,50 +329,52 @@ impl AbsenceKind {
         })
     }
 
-    /// Returns what it means and what to do, as Markdown.
+    /// Returns its meaning and remedy, as Markdown.
     pub fn docs(self) -> &'static str {
         match self {
-            AbsenceKind::Broke(RunErrorKind::TimedOut) => {
+            AbsenceKind::RunError(RunErrorKind::TimedOut) => {
                 "The command or the agent exceeded the time limit and was stopped. Raise the timeout of the suite."
             }
-            AbsenceKind::Broke(RunErrorKind::Spawn) => {
+            AbsenceKind::RunError(RunErrorKind::Spawn) => {
                 "The command could not be started. The message contains the system's reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Killed) => "A signal from another program ended the command.",
-            AbsenceKind::Broke(RunErrorKind::MissingVariable) => "A template variable has no value. Add it to `vars`.",
-            AbsenceKind::Broke(RunErrorKind::Workspace) => {
+            AbsenceKind::RunError(RunErrorKind::Killed) => "A signal from another program ended the command.",
+            AbsenceKind::RunError(RunErrorKind::MissingVariable) => {
+                "A template variable has no value. Add it to `vars`."
+            }
+            AbsenceKind::RunError(RunErrorKind::Workspace) => {
                 "The directory of the test could not be prepared: its `scaffold` or `workdir` is wrong. The message contains the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Setup) => {
+            AbsenceKind::RunError(RunErrorKind::Setup) => {
                 "A `setup` command failed, so the test did not begin. The transcript has its output."
             }
-            AbsenceKind::Broke(RunErrorKind::Program) => {
+            AbsenceKind::RunError(RunErrorKind::Program) => {
                 "The program to test was not found, so no model was asked. Install it, or correct `cli`."
             }
-            AbsenceKind::Broke(RunErrorKind::Help) => {
+            AbsenceKind::RunError(RunErrorKind::Help) => {
                 "The help of the program could not be read, which the help mode `injected` needs. Check `cli`."
             }
-            AbsenceKind::Broke(RunErrorKind::Provider) => {
+            AbsenceKind::RunError(RunErrorKind::Provider) => {
                 "The provider of the model is unreachable, or its response is invalid. The message contains the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Key) => {
+            AbsenceKind::RunError(RunErrorKind::Key) => {
                 "The provider of the model needs a key. Set the environment variable that the message names to a valid key."
             }
-            AbsenceKind::Broke(RunErrorKind::RateLimit) => {
+            AbsenceKind::RunError(RunErrorKind::RateLimit) => {
                 "The provider reports a rate limit. Wait, or lower `concurrency`."
             }
-            AbsenceKind::Broke(RunErrorKind::Script) => {
+            AbsenceKind::RunError(RunErrorKind::Script) => {
                 "The scripted model expected a different result. Correct the script or the task."
             }
-            AbsenceKind::Broke(RunErrorKind::Gateway) => {
+            AbsenceKind::RunError(RunErrorKind::Gateway) => {
                 "The gateway of a ClawSpec workspace, or the program `openclaw`, did not start the skill or the agent. \
                  The message contains the address and the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
-            AbsenceKind::Broke(RunErrorKind::Unsupported) => {
+            AbsenceKind::RunError(RunErrorKind::Cancelled) => "The run was cancelled before this test ended.",
+            AbsenceKind::RunError(RunErrorKind::Unsupported) => {
                 "speclens cannot perform the action of this test. The message contains the reason."
             }
-            AbsenceKind::Broke(RunErrorKind::Defect) => {
+            AbsenceKind::RunError(RunErrorKind::Defect) => {
                 "speclens itself failed, so there is no result. Report it with the message."
             }
             AbsenceKind::NoRecording => "This test has no recording to judge. Run the test first.",
@@ -387,10 +389,10 @@ impl AbsenceKind {
         }
     }
 
-    /// Returns what an attempt without verdicts amounts to.
+    /// Returns the status of an attempt without verdicts.
     pub fn status(self) -> Status {
         match self {
-            AbsenceKind::Broke(kind) => kind.status(),
+            AbsenceKind::RunError(kind) => kind.status(),
             AbsenceKind::NoRecording | AbsenceKind::Stale => Status::Unknown,
             AbsenceKind::FailedFast | AbsenceKind::Decided => Status::Skip,
         }
@@ -400,38 +402,38 @@ impl AbsenceKind {
     pub fn is_by_choice(self) -> bool {
         match self {
             AbsenceKind::FailedFast | AbsenceKind::Decided => true,
-            AbsenceKind::Broke(_) | AbsenceKind::NoRecording | AbsenceKind::Stale => false,
+            AbsenceKind::RunError(_) | AbsenceKind::NoRecording | AbsenceKind::Stale => false,
         }
     }
 }
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
     /// Its place in the suite.
     pub case: usize,
     /// The worst of its runs; `skip` for a case that is switched off.
     pub status: Status,
-    /// Every attempt: subjects in order, repetitions in order.
+    /// All attempts: by subject, then by repetition.
     pub runs: Vec<Arc<RunResult>>,
 }
 
-/// What came of a suite.
+/// The result of a suite.
 #[derive(Clone, Debug)]
 pub struct SuiteResult {
-    /// The worst of its cases and gates. Gates that are written in the file may forgive failed cases.
+    /// The worst status of its cases and gates. Gates that are written in the file may excuse failed cases.
     pub status: Status,
     /// The selected cases, in the order of the file.
     pub cases: Vec<CaseResult>,
-    /// What the gates say.
+    /// The results of the gates.
     pub gates: GateReport,
-    /// Whether a claim or a gate does not hold, and no gate that is written in the file permits it.
+    /// Whether a claim or a gate fails without being excused by a gate in the file.
     pub failed: bool,
-    /// Whether a run broke, or something stayed unknown.
-    pub broken: bool,
+    /// Whether an attempt ended with an error, or a result is unknown.
+    pub inconclusive: bool,
     /// Whether the run was cancelled.
     pub cancelled: bool,
-    /// From start to end.
+    /// Time from start to end.
     pub duration: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Performs one action and brings back the evidence.
+//! Performs one action and returns the evidence.
 
 pub mod agent;
 mod inputs;
@@ -34,16 +34,16 @@ use crate::{
 
 pub use inputs::Inputs;
 
-/// What an attempt left behind, and what was noticed on the way.
+/// The evidence of an attempt, and notes about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// The observation, as it was: nothing is masked or interpreted yet.
+    /// The observation, neither masked nor interpreted.
     pub evidence: Evidence,
-    /// Cut output, processes left behind.
+    /// Notes on truncated output and processes left behind.
     pub notes: Vec<String>,
 }
 
-/// Returns what this version would have to do for an action, and does not; `None` for one that it performs.
+/// Returns the unsupported part of an action; `None` if this version performs it.
 pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
     match action.into() {
         ActionKind::Command | ActionKind::Agent | ActionKind::Trigger => None,
@@ -52,7 +52,7 @@ pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'
     }
 }
 
-/// Where an action is performed.
+/// The environment of an action.
 #[derive(Clone, Copy)]
 pub struct World<'a> {
     /// The format of the suite.
@@ -63,7 +63,7 @@ pub struct World<'a> {
     pub files: &'a Arc<DiskFiles>,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
-    /// Owns what the action leaves running.
+    /// Owner of background processes.
     pub background: &'a process::Background,
     /// Ends the action early.
     pub cancel: &'a CancellationToken,
@@ -73,52 +73,53 @@ pub struct World<'a> {
     pub case: usize,
     /// The subject that acts.
     pub subject: &'a Subject,
-    /// Which repetition, from 0.
+    /// Index of the repetition, from 0.
     pub repeat: u32,
-    /// Who works on a task; `None` where nobody does.
+    /// The worker of a task; `None` for other actions.
     pub worker: Option<agent::Worker<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
     pub keys: &'a BTreeSet<String>,
-    /// Whether temporary directories stay, so that somebody can look into them.
+    /// Whether temporary directories are kept for inspection.
     pub keep: bool,
     /// The current time.
     pub clock: Clock,
     /// The version of the program under test.
     pub version: &'a agent::Version,
-    /// Receives what an attempt waits for.
+    /// Receives events about waiting.
     pub events: &'a Events,
-    /// Where targets run that are started from outside.
+    /// The gateway for targets that run elsewhere.
     pub gateway: Option<&'a Arc<Gateway>>,
-    /// Where traces of acts come from.
+    /// The source of traces.
     pub traces: &'a Arc<Traces>,
 }
 
-/// What came of an action, and the files that decided what it did.
+/// The result of an action, and the files that decided it.
 #[derive(Debug)]
 pub struct Performed {
-    /// What it left behind.
+    /// The attempt.
     pub attempt: Attempt,
-    /// The files, as they were when it began; `None` where none decide.
+    /// The inputs as they were at the beginning; `None` without inputs.
     pub inputs: Option<Inputs>,
-    /// Where it was performed.
+    /// The site of the action.
     pub site: Site,
 }
 
-/// Where an action was performed: claims that need more than its evidence look there.
+/// The site of an action, for claims that need more than its evidence.
 #[derive(Debug, Default)]
 pub struct Site {
-    /// The directory that relative paths begin in.
+    /// The base directory of relative paths.
     pub directory: PathBuf,
     /// The environment of its commands.
     pub environment: process::Environment,
-    /// What was made for the act and has to be given back.
+    /// Resources of the act to be released.
     pub closing: Option<agent::Closing>,
-    /// What was watched while a target ran elsewhere.
+    /// The watch over a target that ran elsewhere.
     pub watch: Option<Arc<Watch>>,
 }
 
-/// Performs an action; `view` is for those that look whether they are done. The only place where the kinds of actions part: a new kind needs its arm here, its fields in
-/// [`Action`], and nothing else in the runner.
+/// Performs an action; `view` is for actions that check whether they are done. This is the only place that
+/// distinguishes the kinds of actions: a new kind needs its arm here, its fields in [`Action`], and nothing else in the
+/// runner.
 pub async fn perform(action: &Action, context: Context, world: World<'_>, view: &View) -> Performed {
     match action {
         Action::Command(command) => {
@@ -128,20 +129,20 @@ pub async fn perform(action: &Action, context: Context, world: World<'_>, view: 
         }
         Action::Agent(task) => match world.worker {
             Some(worker) => agent(task, worker, context, world).await,
-            None => Performed::without_act(Attempt::broken(context, RunErrorKind::Provider, NO_MODEL), world),
+            None => Performed::without_act(Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL), world),
         },
         Action::Trigger(trigger) => trigger::perform(trigger, context, world, view).await,
         Action::Prompt(_) | Action::None => {
             let message = refusal(world.dialect, action).unwrap_or_default();
-            Performed::without_act(Attempt::broken(context, RunErrorKind::Unsupported, message), world)
+            Performed::without_act(Attempt::with_error(context, RunErrorKind::Unsupported, message), world)
         }
     }
 }
 
-/// That a task has nobody to work on it.
+/// Error message for a task without a model.
 pub const NO_MODEL: &str = "no model attempts this task; name one under `providers`, or with `--model`";
 
-/// Lets somebody work on a task.
+/// Has an agent work on a task.
 async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, world: World<'_>) -> Performed {
     let mode = match world.subject {
         Subject::Model { mode, .. } => *mode,
@@ -154,7 +155,7 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
         keep: world.keep,
         version: world.version,
         cancel: world.cancel,
-        // Nobody listens any more: the result is still returned.
+        // Without a listener, the result is still returned.
         tell: &|message| drop(world.events.send(Event::Note { message })),
         turn: &|turn| {
             let subject = world.subject.clone();
@@ -169,14 +170,14 @@ async fn agent(task: &AgentAction, worker: agent::Worker<'_>, context: Context, 
 }
 
 impl Site {
-    /// Returns the directory of the suite, with the environment of this program: where the act begins, and what is
-    /// looked at before it.
+    /// Returns the directory of the suite with the environment of this program: the site where the act begins, and of
+    /// observations before it.
     pub fn of_suite(world: World<'_>) -> Site {
         Site { directory: world.directory.to_owned(), ..Site::default() }
     }
 
-    /// Closes the place when all that claims need was observed there: what was made for the act is given back, and what the
-    /// attempt left running ends. Returns what went wrong.
+    /// Closes the site once all needs of claims have been observed there: releases the resources of the act and ends
+    /// the processes that the attempt left running. Returns error messages.
     pub async fn close(self, background: &process::Background) -> Vec<String> {
         match self.closing {
             Some(closing) => closing.close(background).await,
@@ -189,13 +190,13 @@ impl Site {
 }
 
 impl Performed {
-    /// Returns an attempt that did not come to its act.
+    /// Returns an attempt that ended before its act.
     pub fn without_act(attempt: Attempt, world: World<'_>) -> Performed {
         Performed { attempt, inputs: None, site: Site::of_suite(world) }
     }
 }
 
-/// Returns why an action is not performed, as a sentence; `None` for one that is.
+/// Returns the reason why an action cannot be performed, as a sentence; `None` if it can.
 pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
     let what = unsupported(dialect, action)?;
     Some(format!("{what} is not supported yet, so nothing was run"))
@@ -206,7 +207,7 @@ async fn command(action: &CommandAction, context: Context, world: World<'_>) -> 
     let World { directory, output_limit: limit, background, cancel, .. } = world;
     let script = match &action.expanded {
         Ok(script) => script,
-        Err(names) => return Attempt::broken(context, RunErrorKind::MissingVariable, missing(names)),
+        Err(names) => return Attempt::with_error(context, RunErrorKind::MissingVariable, missing(names)),
     };
     let timeout = Duration::from_millis(action.timeout_ms);
     let command = process::Command {
@@ -231,8 +232,8 @@ async fn command(action: &CommandAction, context: Context, world: World<'_>) -> 
     Attempt { evidence, notes }
 }
 
-/// Returns what a shell says by its exit status about a command that it could not begin. Claims about what the output
-/// does not hold pass anyway, so the reader has to know.
+/// Returns the meaning of an exit status by which a shell reports a command that it could not start. Claims about
+/// absent output pass anyway, so the reader has to know.
 fn not_begun(exit: Exit) -> Option<&'static str> {
     match exit.code {
         Some(126) => Some("exit status 126: the shell could not execute the command"),
@@ -247,13 +248,13 @@ fn missing(names: &[String]) -> String {
 }
 
 impl Attempt {
-    /// Returns an attempt of which nothing is known yet.
+    /// Returns an attempt without observations.
     pub fn begun(context: Context) -> Attempt {
         Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
     }
 
-    /// Returns an attempt that did not get as far as acting.
-    pub fn broken(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
+    /// Returns an attempt that ended with an error before its act.
+    pub fn with_error(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
         let error = Some(RunError { kind, message: message.into() });
         Attempt { evidence: Evidence { context, error, ..Evidence::default() }, notes: Vec::new() }
     }

@@ -1,6 +1,5 @@
-//! The files below a suite's directory, as the pure parts may ask for them: bounded, cached until something changes,
-//! and never outside of the directory, except for the files of its workspace that a command names or that settings
-//! declare.
+//! The files below a suite's directory, as the pure crates ask for them: bounded, cached until something changes, and
+//! never outside the directory, except for files of its workspace that a command names or that settings declare.
 
 mod declared;
 mod digests;
@@ -29,15 +28,15 @@ use paths::{normal, normal_from};
 pub use declared::Declared;
 pub use paths::{lexical, slashed, way};
 
-/// A file that is read for a check may be as large.
+/// Maximum size in bytes of a file that is read for a check.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// A directory that is listed may have as many entries.
+/// Maximum number of entries of a listed directory.
 const LIST_LIMIT: usize = 10_000;
 
-/// The texts of open documents: what is in the editor counts, saved or not.
+/// The texts of open documents, which take precedence over the files on disk.
 pub trait Buffers: Send + Sync + std::fmt::Debug {
-    /// Returns the text of a document, when it is open.
+    /// Returns the text of a document, if it is open.
     fn text(&self, path: &Path) -> Option<String>;
     /// Returns the open documents whose paths begin with a directory.
     fn below(&self, directory: &Path) -> Vec<PathBuf>;
@@ -49,31 +48,31 @@ pub struct DiskFiles {
     root: PathBuf,
     place: String,
     main: Option<String>,
-    /// The folders that were opened, as far as there are any.
+    /// The opened folders, if any.
     folders: Vec<PathBuf>,
-    /// Whether what the suite names is read wherever it is.
+    /// Whether files that the suite names are read anywhere.
     follows: bool,
     /// Whether the files that a main file names are checked along with it.
     with_parts: bool,
     /// The directory of the whole workspace.
     workspace: Option<PathBuf>,
-    /// The folders, and the workspace, without symbolic links.
+    /// The folders and the workspace, with symbolic links resolved.
     reach: OnceLock<Vec<PathBuf>>,
     digests: Digests,
-    /// Open documents: their texts count instead of what is on the disk.
+    /// Open documents, whose texts replace the files on disk.
     buffers: Option<Arc<dyn Buffers>>,
     cache: Mutex<Cache>,
 }
 
 #[derive(Debug, Default)]
 struct Cache {
-    /// Counts how often everything was forgotten.
+    /// Counts how often the cache was cleared.
     generation: u64,
-    /// The root without symbolic links; `None` inside where there is no such directory.
+    /// The root with symbolic links resolved; `None` inside if there is no such directory.
     real_root: Option<Option<PathBuf>>,
-    /// What settings declare as inputs. It is never forgotten.
+    /// The inputs that settings declare. Never cleared.
     declared: Option<Arc<Declared>>,
-    /// What was found of it.
+    /// The files found for them.
     declared_seen: Option<Arc<Seen>>,
     kinds: HashMap<String, Option<FileKind>>,
     contents: HashMap<String, Result<Arc<[u8]>, String>>,
@@ -81,20 +80,20 @@ struct Cache {
     digests_beyond: HashMap<String, Option<String>>,
     lists: HashMap<String, Vec<(String, FileKind)>>,
     trees: HashMap<String, Inputs>,
-    /// What was found at paths that the suite names.
+    /// The results for paths that the suite names.
     named: HashMap<String, Lead>,
     named_contents: HashMap<String, Result<Arc<[u8]>, String>>,
     named_lists: HashMap<String, Vec<(String, FileKind)>>,
-    /// The paths on which something of this depends, as they are written, and where links lead.
+    /// The paths that this cache depends on, as they are written, and the targets of links.
     seen: BTreeSet<PathBuf>,
-    /// The directories among them of which each entry counts.
+    /// The directories among them whose entries matter.
     listed: HashSet<PathBuf>,
-    /// The files whose content was asked for, as they are written.
+    /// The files that were read, as they are written.
     read: HashSet<PathBuf>,
 }
 
 impl DiskFiles {
-    /// Returns the files below `root`, seen by the document that is at `place` there.
+    /// Returns the files below `root`, as seen by the document at `place` there.
     pub fn new(root: &Path, place: &str) -> DiskFiles {
         DiskFiles {
             root: root.to_owned(),
@@ -111,25 +110,25 @@ impl DiskFiles {
         }
     }
 
-    /// Returns the same, seen by a document that a main file names.
+    /// Returns the same, as seen by a document that a main file names.
     pub fn named_by(mut self, main: Option<String>) -> DiskFiles {
         self.main = main;
         self
     }
 
-    /// Returns the same in a workspace of these folders: what a suite names may be anywhere in them.
+    /// Returns the same in a workspace of these folders: a suite may name any file in them.
     pub fn within(mut self, folders: Vec<PathBuf>) -> DiskFiles {
         self.folders = folders;
         self
     }
 
-    /// Returns the same in a workspace that reaches up to a directory.
+    /// Returns the same in a workspace whose top is a directory.
     pub fn in_workspace(mut self, top: &Path) -> DiskFiles {
         self.workspace = fs::canonicalize(top).ok();
         self
     }
 
-    /// Has these files count as inputs of every command.
+    /// Declares files as inputs of every command.
     pub fn declare(&self, declared: Option<Declared>) {
         let mut cache = self.cache();
         if cache.declared.as_deref() != declared.as_ref() {
@@ -138,7 +137,12 @@ impl DiskFiles {
         }
     }
 
-    /// Returns the entries of what is declared that stand for more files than are looked at.
+    /// Returns whether inputs are declared, whether or not they exist.
+    pub fn declares_inputs(&self) -> bool {
+        self.cache().declared.is_some()
+    }
+
+    /// Returns the declared entries that include too many files.
     pub fn declared_beyond_limit(&self) -> Vec<String> {
         self.declared_seen().cut.clone()
     }
@@ -160,7 +164,7 @@ impl DiskFiles {
         seen
     }
 
-    /// Returns the same for a trusted workspace: what a suite names is read wherever it is.
+    /// Returns the same for a trusted workspace: a suite may name any file.
     pub fn following(mut self) -> DiskFiles {
         self.follows = true;
         self
@@ -172,13 +176,13 @@ impl DiskFiles {
         self
     }
 
-    /// Returns the same with what open documents hold.
+    /// Returns the same with open documents.
     pub fn over(mut self, buffers: Arc<dyn Buffers>) -> DiskFiles {
         self.buffers = Some(buffers);
         self
     }
 
-    /// Whether anything that was seen depends on a file, or a directory, that changed. Does not look at the disk.
+    /// Returns whether the cache depends on a file or directory that changed. Does not look at the disk.
     pub fn has_seen(&self, path: &Path) -> bool {
         if self.root.starts_with(path) {
             return true;
@@ -192,7 +196,7 @@ impl DiskFiles {
             || path.parent().is_some_and(|parent| cache.listed.contains(parent))
     }
 
-    /// Whether the content of a file was asked for.
+    /// Returns whether a file was read.
     pub fn has_read(&self, path: &Path) -> bool {
         self.cache().read.contains(path)
     }
@@ -202,13 +206,13 @@ impl DiskFiles {
         self.buffers.as_ref()?.text(&lexical(&self.root.join(path)))
     }
 
-    /// Forgets what was seen: files may have changed.
+    /// Clears the cache: files may have changed.
     pub fn forget(&self) {
         self.forget_content();
         self.cache().real_root = None;
     }
 
-    /// Forgets what was seen, except for where the directory itself is: a command may have changed files in it.
+    /// Clears the cache, except for the location of the directory itself: a command may have changed files in it.
     pub fn forget_content(&self) {
         let mut cache = self.cache();
         let (generation, declared, real_root) = (cache.generation + 1, cache.declared.take(), cache.real_root.take());
@@ -219,7 +223,7 @@ impl DiskFiles {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what a table says about a path; where it says nothing, it is found out, while others may use the cache.
+    /// Returns the value of a table for a path. A missing value is computed while others may use the cache.
     fn known<T: Clone>(
         &self,
         table: impl Fn(&mut Cache) -> &mut HashMap<String, T>,
@@ -235,14 +239,14 @@ impl DiskFiles {
         };
         let found = find();
         let mut cache = self.cache();
-        // What was found while files changed may be void already.
+        // A result from a time when files changed may be outdated.
         if cache.generation == generation {
             table(&mut cache).insert(path.to_owned(), found.clone());
         }
         found
     }
 
-    /// Returns the root without symbolic links.
+    /// Returns the root with symbolic links resolved.
     fn real_root(&self) -> Option<PathBuf> {
         let generation = {
             let cache = self.cache();
@@ -259,19 +263,19 @@ impl DiskFiles {
         found
     }
 
-    /// Something depends on what is at a path. Noted before the first look there, so that no change is missed.
+    /// Adds a path to the dependencies, before it is first read, so no change is missed.
     fn see(&self, path: PathBuf) {
         self.cache().seen.insert(path);
     }
 
-    /// What is at a path counts, and so does what is in it.
+    /// Adds a path and its content to the dependencies.
     fn follow(&self, path: PathBuf) {
         let mut cache = self.cache();
         cache.listed.insert(path.clone());
         cache.seen.insert(path);
     }
 
-    /// Returns what is in a directory, open documents included. `real` is its path on the disk.
+    /// Returns the entries of a directory, including open documents. `real` is its path on disk.
     fn entries(&self, directory: &str, real: &Path) -> Vec<(String, FileKind)> {
         let mut entries: Vec<_> = fs::read_dir(real)
             .into_iter()
@@ -299,7 +303,7 @@ impl DiskFiles {
         entries
     }
 
-    /// Whether a path without symbolic links is in the workspace.
+    /// Returns whether a path without symbolic links is in the workspace.
     fn is_near(&self, real: &Path) -> bool {
         let reach = self.reach.get_or_init(|| {
             let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
@@ -308,7 +312,7 @@ impl DiskFiles {
             reach.extend(self.workspace.clone());
             if self.follows {
                 let here = env::current_dir().and_then(fs::canonicalize).ok();
-                // The root of the file system says nothing.
+                // The root of the file system is not a workspace.
                 reach.extend(here.filter(|here| here.parent().is_some() && root.starts_with(here)));
             }
             reach
@@ -316,7 +320,7 @@ impl DiskFiles {
         reach.iter().any(|near| real.starts_with(near))
     }
 
-    /// Returns what is at a path that the suite names, and where that is on the disk.
+    /// Returns the result for a path that the suite names, and its location on disk.
     fn locate(&self, path: &str) -> (Lead, PathBuf) {
         let place = lexical(&self.root.join(path));
         if self.root.as_os_str().is_empty() {
@@ -339,7 +343,7 @@ impl DiskFiles {
         })
     }
 
-    /// Returns the real path of a directory of the suite or of its workspace, whoever asks.
+    /// Returns the real path of a directory of the suite or of its workspace.
     fn own_directory(&self, place: &Path) -> Option<PathBuf> {
         if self.root.as_os_str().is_empty() {
             return None;
@@ -350,7 +354,7 @@ impl DiskFiles {
         is_own.then_some(real)
     }
 
-    /// Returns the real path; `None` for one that leads out of the directory.
+    /// Returns the real path; `None` if it leads out of the directory.
     fn real(&self, path: &str) -> Option<PathBuf> {
         // A document that was never saved has no directory.
         if self.root.as_os_str().is_empty() {
@@ -385,7 +389,7 @@ impl DiskFiles {
                 }
                 Some(target)
             }
-            // There is nothing: opening it says so.
+            // It does not exist: opening it reports that.
             (Some(root), Err(_)) => {
                 let real_path = |ancestor: &Path| match ancestor == self.root {
                     true => Some(root.clone()),
@@ -541,7 +545,7 @@ impl Files for DiskFiles {
     }
 
     fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
-        // What is below is listed as everywhere.
+        // Paths below are listed as usual.
         if !directory.starts_with("..") {
             return self.list(directory);
         }
@@ -579,8 +583,8 @@ impl Files for DiskFiles {
     }
 }
 
-/// Returns the real path of what is at a path below a real directory, which costs one look for each name; `None` where a
-/// symbolic link is on the way, or the path does not only lead down.
+/// Returns the real path of a path below a real directory, at the cost of one system call per name; `None` if it
+/// contains a symbolic link, or does not only lead down.
 fn without_links(root: &Path, relative: &Path) -> Option<io::Result<PathBuf>> {
     let is_directory = relative.as_os_str().as_encoded_bytes().ends_with(b"/");
     let leads_down = relative.components().all(|component| matches!(component, Component::Normal(_)));
@@ -609,7 +613,7 @@ fn kind_of(metadata: &fs::Metadata) -> FileKind {
     }
 }
 
-/// Reads a regular file that is not too large. A pipe is not read: it may never be written to.
+/// Reads a regular file that is not too large. A pipe is not read: a read could block forever.
 fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
     let reason = |error: io::Error| error.to_string();
     let metadata = fs::metadata(path).map_err(reason)?;

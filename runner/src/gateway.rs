@@ -1,4 +1,5 @@
-//! The settings of a ClawSpec workspace in force: the file, over it variables of the environment, over them the command line.
+//! The effective settings of a ClawSpec workspace: the file, overridden by environment variables, overridden by the
+//! command line.
 
 use std::{
     fmt,
@@ -17,40 +18,40 @@ use crate::{
     player::{GatewayScript, Player},
 };
 
-/// Variables that hold the token, by rank. The first of them belongs to ClawSpec, the others to OpenClaw.
+/// Variables that hold the token, in order of precedence. The first belongs to ClawSpec, the others to OpenClaw.
 pub const TOKEN_VARIABLES: [&str; 3] = ["CLAWSPEC_GATEWAY_AUTH_TOKEN", "HOOKS_TOKEN", "OPENCLAW_HOOKS_TOKEN"];
 
-/// Where a gateway is, and what it needs to know.
+/// The address of a gateway, and its settings.
 #[derive(Clone)]
 pub struct Gateway {
     /// Its address, without `/` at the end.
     pub base_url: String,
-    /// The place there that starts a skill.
+    /// The path of the webhook.
     pub webhook: String,
-    /// Where it writes its log; `{date}` is the day.
+    /// The path of its log; `{date}` is the day.
     pub log_pattern: String,
-    /// Source of traces.
+    /// The source of traces.
     pub traces: Observability,
     token: Option<Token>,
     script: Option<Script>,
 }
 
-/// What replaces the gateway.
+/// The script that replaces the gateway.
 #[derive(Clone, Debug)]
 struct Script {
     path: PathBuf,
-    /// The path as people know it.
+    /// The path as users know it.
     name: String,
-    /// Once it is played.
+    /// Set once it is being played.
     playing: Option<Playing>,
 }
 
 #[derive(Clone, Debug)]
 struct Playing {
     player: Arc<Player>,
-    /// The address of the gateway whose place it takes.
+    /// The address of the replaced gateway.
     of: String,
-    /// The log of that gateway; `{date}` is the day.
+    /// The log of the replaced gateway; `{date}` is the day.
     log_of: String,
 }
 
@@ -62,7 +63,7 @@ struct Token {
 }
 
 impl Gateway {
-    /// Reads the settings in force. `variable` looks up the environment, `base_url` is what the command line says.
+    /// Reads the effective settings. `variable` looks up the environment, `base_url` comes from the command line.
     pub fn of(config: &Config, variable: impl Fn(&str) -> Option<String>, base_url: Option<&str>) -> Gateway {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let setting = |name: &str, written: Option<&str>, default: &str| {
@@ -93,18 +94,18 @@ impl Gateway {
         }
     }
 
-    /// Returns the same, with a scripted gateway in its place. `name` is the path as people know it.
+    /// Returns the same, with a scripted gateway in its place. `name` is the path as users know it.
     pub fn with_script(self, path: PathBuf, name: String) -> Gateway {
         Gateway { script: Some(Script { path, name, playing: None }), ..self }
     }
 
-    /// Whether a script takes its place.
+    /// Returns whether a script takes its place.
     pub fn is_scripted(&self) -> bool {
         self.script.is_some()
     }
 
-    /// Starts the script that takes its place, for as long as the result is kept. `root` is the root of the workspace. The error
-    /// is a sentence.
+    /// Starts the script that takes its place, for the lifetime of the result. `root` is the root of the workspace. The
+    /// error is a sentence.
     pub async fn opened(self: &Arc<Gateway>, root: &Path, clock: Clock) -> Result<Arc<Gateway>, String> {
         let Some(Script { path, name, playing: None }) = &self.script else { return Ok(Arc::clone(self)) };
         let script = GatewayScript::open(path, name)?;
@@ -118,13 +119,12 @@ impl Gateway {
         }))
     }
 
-    /// Returns what plays the gateway.
+    /// Returns the player of the script.
     pub fn player(&self) -> Option<&Player> {
         Some(&*self.script.as_ref()?.playing.as_ref()?.player)
     }
 
-    /// Returns the address at which another one is reached: what is asked of the gateway is asked of the script in its
-    /// place.
+    /// Returns the effective address: requests to the gateway go to the script in its place.
     pub fn reached(&self, address: &str) -> String {
         let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
         match playing.filter(|playing| is_below(address, &playing.of)) {
@@ -133,7 +133,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the path at which a log is found: that of the gateway is the one that the script in its place writes.
+    /// Returns the effective path of a log: that of the gateway is written by the script in its place.
     pub fn reached_log(&self, path: &str) -> String {
         let playing = self.script.as_ref().and_then(|script| script.playing.as_ref());
         let parts = playing.and_then(|playing| playing.log_of.split_once("{date}"));
@@ -144,18 +144,18 @@ impl Gateway {
         }
     }
 
-    /// Returns the address of a place at the gateway.
+    /// Returns the URL of a path at the gateway.
     pub fn url(&self, path: &str) -> String {
         let separator = if path.starts_with('/') { "" } else { "/" };
         format!("{}{separator}{path}", self.base_url)
     }
 
-    /// Returns the same without a name and a password in it.
+    /// Returns the same without user name and password.
     pub fn shown_url(&self, path: &str) -> String {
         nameless(self.url(path))
     }
 
-    /// Returns an address, or that of a place at the gateway, without a name and a password in it.
+    /// Returns an address, or the URL of a path at the gateway, without user name and password.
     pub fn shown_address(&self, address: &Address) -> String {
         match address {
             Address::Gateway(path) => self.shown_url(path),
@@ -163,7 +163,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the path, as people know it, of the script that answers at an address instead of the gateway.
+    /// Returns the path, as users know it, of the script that answers at an address instead of the gateway.
     pub fn script_for(&self, address: &Address) -> Option<&str> {
         let script = self.script.as_ref()?;
         let is_there = match address {
@@ -173,27 +173,27 @@ impl Gateway {
         is_there.then_some(script.name.as_str())
     }
 
-    /// Returns what authorizes a request. It is never shown, and never recorded.
+    /// Returns the token. It is never shown, and never recorded.
     pub fn token(&self) -> Option<&str> {
         self.token.as_ref().map(|token| token.value.as_str())
     }
 
-    /// Returns the variable or the key that it comes from.
+    /// Returns the variable or the key that the token comes from.
     pub fn token_from(&self) -> Option<&'static str> {
         self.token.as_ref().map(|token| token.source)
     }
 }
 
-/// Whether an address is a place at the gateway with this one.
+/// Returns whether an address belongs to the gateway with this base URL.
 fn is_below(address: &str, base_url: &str) -> bool {
     address.strip_prefix(base_url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
 }
 
-/// Returns an address without a name and a password in it.
+/// Returns an address without user name and password.
 fn nameless(address: String) -> String {
     match Url::parse(&address) {
         Ok(mut url) => {
-            // An address without a host has no names to remove.
+            // An address without a host has no user name to remove.
             let _ = url.set_username("");
             let _ = url.set_password(None);
             url.to_string()

@@ -1,4 +1,4 @@
-//! Who answers messages: a provider on the network, a script, a person, another program.
+//! Models: a provider on the network, a script, a person or another program.
 
 mod cap;
 mod convert;
@@ -24,47 +24,47 @@ pub use provider::EntryFault;
 pub(crate) use provider::is_loopback;
 pub use registry::{Description, KeyState, Models};
 
-/// An answer that is awaited. Dropping it ends the request.
+/// A pending answer. Dropping it ends the request.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, RunError>> + Send + 'a>>;
 
-/// A model, or what answers in its place.
+/// A model, or a replacement for one.
 pub trait Model: Send + Sync + fmt::Debug {
-    /// Answers a conversation. Retries, deadlines and the cap on requests in flight are this side's; dropping the future
-    /// ends the request.
+    /// Answers a conversation. The implementation handles retries, deadlines and the cap on requests in flight;
+    /// dropping the future ends the request.
     ///
-    /// The error's kind says what is wrong: the provider, its key, its rate limit, the script.
+    /// The error's kind names the cause: the provider, its key, its rate limit, or the script.
     fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a>;
 }
 
-/// A conversation that waits for the next answer.
+/// A conversation that awaits the next answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// The test that asks, by its id or name. Only scripts look at it.
+    /// The test that asks, by its id or name. Only used by scripts.
     pub test: String,
     /// The instructions.
     pub system: String,
-    /// What was said so far, oldest first.
+    /// The messages so far, oldest first.
     pub messages: Vec<Message>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Vec<Tool>,
-    /// How freely it answers, 0 to 2; the provider's own default when absent.
+    /// Sampling temperature, from 0 to 2; `None` for the provider's default.
     pub temperature: Option<f64>,
-    /// Maximum number of tokens of the answer; the provider's own default when absent.
+    /// Maximum number of tokens of the answer; `None` for the provider's default.
     pub max_tokens: Option<u32>,
 }
 
-/// A part of a conversation.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// The question.
+    /// A message of the user.
     User(String),
-    /// What the model answered, as it came.
+    /// An answer of the model, unchanged.
     Model(Reply),
-    /// What a call of it gave.
+    /// The result of a tool call.
     Result {
         /// The id of the call.
         call: String,
-        /// The result, as it is sent.
+        /// The text of the result.
         text: String,
     },
 }
@@ -74,38 +74,38 @@ pub enum Message {
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// What it does, for the model.
+    /// Its description for the model.
     pub description: &'static str,
     /// The JSON Schema of its arguments.
     pub parameters: Value,
 }
 
-/// What a model answered.
+/// An answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// What it said; empty where it only called.
+    /// Its text; empty if it only calls tools.
     pub text: String,
-    /// What it called, in order.
+    /// Its tool calls, in order.
     pub calls: Vec<ToolCall>,
-    /// Tokens and money. `None`: not reported.
+    /// Tokens and cost; `None` if not reported.
     pub usage: Option<Usage>,
-    /// What the provider wants to see again with the next message, such as the signature of a thought. Opaque.
+    /// Data that the provider expects back with the next message, such as the signature of a thought. Opaque.
     pub carried: Option<Value>,
-    /// Why this is not all that the model would have answered. `None`: it is, or the provider does not say.
+    /// The reason why the answer is incomplete; `None` if it is complete, or the provider does not say.
     pub unfinished: Option<Unfinished>,
 }
 
-/// Why an answer ends before its end.
+/// The reason why an answer is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It reached the limit of tokens.
+    /// It reached the token limit.
     CutOff,
-    /// The model or its provider refused it, for this reason in the provider's words.
+    /// The model or its provider refused, with this reason of the provider.
     Refused(String),
 }
 
 impl Unfinished {
-    /// Returns what happened.
+    /// Returns a description.
     pub fn sentence(&self) -> String {
         match self {
             Unfinished::CutOff => "the model's answer was cut off at the token limit".to_owned(),

@@ -1,5 +1,5 @@
-//! Finds out what claims need to know beyond the act itself. [`observe`] is the only place that distinguishes needs: a new
-//! kind of need has its arm there, and its observer in a file of its own.
+//! Finds out facts that claims need beyond the act itself. [`observe`] is the only place that distinguishes needs: a
+//! new kind of need has its arm there, and its observer in a separate file.
 
 mod command;
 pub(crate) mod content;
@@ -27,28 +27,28 @@ use crate::{
     watch::Watch,
 };
 
-/// Where observers look, and within which bounds.
+/// The surroundings and the limits of observers.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The directory that relative paths begin in.
+    /// The base directory of relative paths.
     pub directory: PathBuf,
     /// The environment of the act.
     pub environment: Environment,
     /// Maximum number of bytes kept of each answer.
     pub limit: usize,
-    /// Owns what an observing command leaves running.
+    /// Owner of background processes of observing commands.
     pub background: Arc<Background>,
-    /// Whom questions go to.
+    /// The addressee of questions.
     pub inquiry: Inquiry,
-    /// The observation before: judges are asked about it.
+    /// The previous observations, which judges are asked about.
     pub seen: Arc<Vec<Observation>>,
-    /// The gateway that the act was started at.
+    /// The gateway of the act.
     pub gateway: Option<Arc<Gateway>>,
-    /// What was watched during the act.
+    /// The watch over the act.
     pub watch: Option<Arc<Watch>>,
-    /// Ends every wait.
+    /// Cancels every wait.
     pub cancel: CancellationToken,
-    /// Returns for how long the program has been suspended in all: that time counts towards no wait.
+    /// Returns the total time for which the program has been suspended: it counts towards no wait.
     pub suspended: fn() -> Duration,
 }
 
@@ -59,17 +59,17 @@ pub(crate) use question::Inquiry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled;
 
-/// The observation.
+/// The observations of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
-    /// The observations, in the order of the needs. Those that a cancelled run did not come to are missing.
+    /// The observations, in the order of the needs. After a cancellation, the rest is missing.
     pub observations: Vec<Observation>,
     /// Whether the run was cancelled before everything was observed.
     pub cancelled: bool,
 }
 
 impl View {
-    /// Returns the view of the place where an action is, or was, performed.
+    /// Returns the view of the site of an action.
     pub fn of(site: &Site, world: World<'_>, background: Arc<Background>, inquiry: Inquiry) -> View {
         View {
             inquiry,
@@ -86,7 +86,7 @@ impl View {
     }
 }
 
-/// Observes one need. What cannot be observed is answered with the reason.
+/// Observes one need. If it cannot be observed, the answer is the reason.
 pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
     match need {
         Need::Path { path, content } => path::observe(path, *content, view).await,
@@ -101,9 +101,9 @@ pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelle
     }
 }
 
-/// Observes the needs of a case. Commands may change what is observed after them, so each of them runs when all that
-/// comes before it was observed, and before all that comes after it; what is between two of them is observed at once.
-/// Judges are asked about what was seen, so each of them is asked after all that, one after the other.
+/// Observes the needs of a case. Commands may affect later observations, so each of them runs after all needs before
+/// it, and before all needs after it; the needs between two of them are observed at once. Judges are asked about these
+/// observations, so each of them is asked after all that, one after the other.
 pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
     let is_command = |need: &Need| matches!(need, Need::Command { .. });
     let mut seen = Seen::default();
@@ -128,7 +128,7 @@ pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Seen {
     seen
 }
 
-/// Returns the parts of what may be observed together: all that is seen, then each question to a judge.
+/// Returns the groups of needs that may be observed together: all observations, then each question to a judge.
 fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
     let (questions, seen): (Vec<Need>, Vec<Need>) =
         together.iter().cloned().partition(|need| matches!(need, Need::Scores(_)));
@@ -136,10 +136,10 @@ fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
     seen.into_iter().chain(questions.into_iter().map(|question| vec![question]))
 }
 
-/// Observes several needs at the same time. One whose observer panics is answered with that.
+/// Observes several needs at the same time. If an observer panics, the answer is that error.
 async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> {
-    let broken = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
-    let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(broken())).collect();
+    let panicked = || Answer::Nothing("observing it failed; this is a bug in speclens".to_owned());
+    let mut answers: Vec<Result<Answer, Cancelled>> = needs.iter().map(|_| Ok(panicked())).collect();
     let mut observers = JoinSet::new();
     for (index, need) in needs.iter().enumerate() {
         let (need, view) = (need.clone(), view.clone());
@@ -154,7 +154,7 @@ async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> 
     answers
 }
 
-/// Looks at files on a thread where that may take a while, for as long as the run is not cancelled.
+/// Reads files on a thread that may block, until the run is cancelled.
 async fn looking<A: Send + 'static>(
     view: &View,
     look: impl FnOnce() -> A + Send + 'static,

@@ -1,10 +1,10 @@
-//! Waiting that stands still while the program is suspended.
+//! Timeouts that do not count time in which the program is suspended.
 
 use std::{future::Future, time::Duration};
 
 use tokio::time::Instant;
 
-/// The time since something began, without that of suspensions.
+/// A timer without suspended time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     began: Instant,
@@ -13,7 +13,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Begins now. `suspended` returns for how long the program has been suspended in all.
+    /// Starts the timer. `suspended` returns the total time for which the program has been suspended.
     pub(crate) fn begin(suspended: fn() -> Duration) -> Patience {
         Patience { began: Instant::now(), suspended, suspended_before: suspended() }
     }
@@ -22,7 +22,7 @@ impl Patience {
         self.began.elapsed().saturating_sub((self.suspended)().saturating_sub(self.suspended_before))
     }
 
-    /// Waits for something, at most until so much time is over.
+    /// Waits for a future, at most for this time.
     pub(crate) async fn within<A>(self, limit: Duration, awaited: impl Future<Output = A>) -> Option<A> {
         tokio::pin!(awaited);
         loop {

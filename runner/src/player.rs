@@ -1,7 +1,7 @@
-//! Plays scripted gateways: a server on this machine that does what a file says, instead of an OpenClaw gateway, its
-//! agents and the program `openclaw`.
+//! Plays scripted gateways: a server on this machine that follows a script, in place of an OpenClaw gateway, its agents
+//! and the program `openclaw`.
 //!
-//! [`Player::start`] listens on a free port; dropping the player ends the server and every run that is under way.
+//! [`Player::start`] listens on a free port; dropping the player ends the server and all its runs.
 
 mod act;
 mod log;
@@ -39,13 +39,13 @@ pub(crate) use program::Printed;
 /// Maximum size of a script in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Maximum number of faults that are kept.
+/// Maximum number of errors that are kept.
 const MAX_FAULTS: usize = 16;
 
-/// A scripted gateway that was read.
+/// The content of a scripted gateway.
 #[derive(Clone, Debug)]
 pub struct GatewayScript {
-    /// The path as people know it.
+    /// The path as users know it.
     pub name: String,
     /// The digest of its content.
     pub digest: String,
@@ -53,7 +53,7 @@ pub struct GatewayScript {
 }
 
 impl GatewayScript {
-    /// Reads a scripted gateway. `name` is the path as people know it. The error is a sentence.
+    /// Reads a scripted gateway. `name` is the path as users know it. The error is a sentence.
     pub fn open(path: &Path, name: &str) -> Result<GatewayScript, String> {
         let wrong = |reason: String| format!("cannot play the scripted gateway {name}: {reason}");
         let help = "create it, or correct `clawspec.gateway` in `speclens.yaml`";
@@ -77,7 +77,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Starts to play in the place of a gateway. `root` is the root of the workspace. The error is a sentence.
+    /// Starts to play in place of a gateway. `root` is the root of the workspace. The error is a sentence.
     pub async fn start(script: &GatewayScript, root: &Path, of: &Gateway, clock: Clock) -> Result<Player, String> {
         let wrong = |reason: String| format!("cannot play the scripted gateway {}: {reason}", script.name);
         let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
@@ -108,7 +108,7 @@ impl Player {
         &self.base_url
     }
 
-    /// Returns the path of the log; `{date}` is the day in UTC. `None`: no log is written.
+    /// Returns the path of the log, where `{date}` is the day in UTC; `None` if no log is written.
     pub fn log_pattern(&self) -> Option<String> {
         match self.stage.lines.form {
             LogForm::None => None,
@@ -120,8 +120,8 @@ impl Player {
         }
     }
 
-    /// Sends the spans of the runs that follow to the receiver that these variables of OpenTelemetry name. Without them they are
-    /// sent nowhere.
+    /// Sends the spans of the following runs to the receiver in these OpenTelemetry variables. Without them, spans are
+    /// not sent.
     pub fn export_to(&self, environment: &[(String, String)]) {
         *self.stage.receiver.lock().unwrap_or_else(PoisonError::into_inner) = Receiver::of(environment);
     }
@@ -131,26 +131,26 @@ impl Player {
         program::play(&self.stage, arguments).await
     }
 
-    /// Returns what could not be played since this was last asked, each as a sentence.
+    /// Returns errors of the script since the last call, each as a sentence.
     pub fn faults(&self) -> Vec<String> {
         std::mem::take(&mut *self.stage.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// What all runs of a script share.
+/// The state that all runs of a script share.
 #[derive(Debug)]
 struct Stage {
     name: String,
     lines: Arc<Lines>,
-    /// The root of the workspace, without symbolic links.
+    /// The root of the workspace, with symbolic links resolved.
     root: PathBuf,
     webhook: String,
     time: Time,
     client: reqwest::Client,
-    /// The path of the log from the root, its templates not filled.
+    /// The path of the log from the root, with its templates.
     log: String,
     receiver: Mutex<Option<Receiver>>,
-    /// Lines are written one after the other.
+    /// Held while a line is written.
     logging: tokio::sync::Mutex<()>,
     faults: Mutex<Vec<String>>,
     /// Number of runs that were started.
@@ -159,7 +159,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Notes what could not be played.
+    /// Records an error.
     fn fault(&self, message: String) {
         tracing::warn!("{message}");
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,7 +168,7 @@ impl Stage {
         }
     }
 
-    /// Returns a new id for a run: the same for the same session key, and one of its own for each run without one.
+    /// Returns a new id for a run: the same for the same session key, and a different one for each run without a key.
     fn run_id(&self, session_key: Option<&str>) -> String {
         let seed = match session_key.filter(|key| !key.is_empty()) {
             Some(key) => key.to_owned(),
@@ -180,20 +180,20 @@ impl Stage {
         uuid(&format!("run {seed}"))
     }
 
-    /// Returns where spans are sent to.
+    /// Returns the receiver of spans.
     fn receiver(&self) -> Option<Receiver> {
         self.receiver.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Gives a script that does not name a log that of the gateway, where it is in the workspace.
+/// Returns the path of the script's log: by default that of the gateway, if it is in the workspace.
 fn log_of(lines: &Lines, pattern: &str) -> String {
     let is_inside = !pattern.starts_with(MAIN_SEPARATOR) && files::inside(pattern).is_some();
     let usual = || if is_inside { pattern.replace("{date}", "{{today}}") } else { Log::PATH.to_owned() };
     lines.log.clone().unwrap_or_else(usual)
 }
 
-/// The time in a script: it advances, even from a fixed clock.
+/// The time in a script: it advances even if the clock is fixed.
 #[derive(Clone, Copy, Debug)]
 struct Time {
     began: Timestamp,
@@ -219,19 +219,19 @@ impl Time {
         self.now().to_zoned(TimeZone::UTC).date().to_string()
     }
 
-    /// Returns the moment in UTC, to the second.
+    /// Returns the time in UTC, to the second.
     fn moment(self) -> String {
         self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 }
 
-/// Returns an id in the form of a UUID that follows from a text.
+/// Returns a UUID derived from a text.
 fn uuid(seed: &str) -> String {
     let digits = hex(&Sha256::digest(seed.as_bytes())[..16]);
     format!("{}-{}-4{}-8{}-{}", &digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..])
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Results → text. Pure: values in, text out; who prints it, and where, is not decided here.
+//! Turns results into text. Pure: the caller decides where it is printed.
 
 pub mod check;
 pub mod clawspec;
@@ -24,18 +24,18 @@ use speclens_schema::{
 
 use crate::{event::SuiteResult, files::lexical};
 
-/// A text that reports point into.
+/// A text that reports refer to.
 #[derive(Clone, Debug)]
 pub struct SourceText {
     /// The file, relative to the working directory.
     pub path: String,
     /// Its text.
     pub document: Document,
-    /// What must not be shown, although it is there.
+    /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
 }
 
-/// Where the paths of a suite start, for who reads a report in the working directory.
+/// The base of a suite's paths, for readers in the working directory.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
     /// The directory, as reports name it: relative to the working directory where it is below it.
@@ -52,38 +52,38 @@ impl Root {
     }
 }
 
-/// What is wrong with another file that a suite needs: its settings, or a part of it.
+/// The problems of another file that a suite needs: its settings, or a part of it.
 #[derive(Clone, Debug)]
 pub struct FileReport {
     /// The file and its text.
     pub source: SourceText,
-    /// Its problem.
+    /// Its problems.
     pub problems: Vec<Problem>,
 }
 
-/// Everything that reports say about one suite.
+/// The report of one suite.
 #[derive(Clone, Debug)]
 pub struct SuiteReport {
     /// The file and its text.
     pub source: SourceText,
-    /// Where its paths start.
+    /// The base of its paths.
     pub root: Root,
     /// Its format.
     pub dialect: Dialect,
-    /// The settings that apply, where something is wrong with them.
+    /// The settings that apply, if they have problems.
     pub settings: Option<Arc<FileReport>>,
-    /// Its problem.
+    /// Its problems.
     pub problems: Vec<Problem>,
-    /// The files that are a part of it and have problems; empty where they are reported as suites of their own.
+    /// The files that are a part of it and have problems; empty if they are reported as separate suites.
     pub parts: Vec<FileReport>,
     /// Its meaning.
     pub suite: Arc<Suite>,
-    /// What came of running it; nothing when it was only checked, or refused.
+    /// The result of its run; `None` if it was only checked, or refused.
     pub result: Option<Arc<SuiteResult>>,
 }
 
 impl SuiteReport {
-    /// Returns the version of the program that the tasks are about, by the first attempt that knows it.
+    /// Returns the version of the tested program, from the first attempt that has it.
     fn version(&self) -> Option<String> {
         let asks = |case: &Case| match &case.action {
             Action::Agent(agent) => agent.surroundings.version_command.is_some(),
@@ -94,7 +94,7 @@ impl SuiteReport {
         asks.then(|| runs.find_map(|run| run.evidence.get()?.context.version.clone())).flatten()
     }
 
-    /// Whether the suite has a mistake that forbids to run it.
+    /// Returns whether the suite has an error that prevents a run.
     pub fn is_refused(&self) -> bool {
         self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)
     }
@@ -114,7 +114,7 @@ impl SuiteReport {
         self.problems.iter().map(|problem| (&self.source, problem)).chain(parts)
     }
 
-    /// Returns why it is refused, if it is.
+    /// Returns the reason why it is refused, if it is.
     fn refusal(&self) -> Option<&'static str> {
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         if self.problems.iter().any(is_error) {
@@ -126,12 +126,12 @@ impl SuiteReport {
         }
     }
 
-    /// A text as it may be shown.
+    /// Returns a text as it may be shown.
     fn masked(&self, text: &str) -> String {
         self.source.secrets.mask(text)
     }
 
-    /// Returns the suite in one word.
+    /// Returns the status of the suite.
     pub fn status(&self) -> Status {
         if self.is_refused() {
             return Status::Error;
@@ -143,7 +143,7 @@ impl SuiteReport {
         }
     }
 
-    /// Returns how many tests there are. One in a file that is reported as well counts there.
+    /// Returns the number of tests. A test in a file with its own report counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
         let told: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));
@@ -174,19 +174,19 @@ impl SuiteReport {
 }
 
 impl SourceText {
-    /// Whether a fix writes nothing that must not be shown. One with stars in it would destroy what it is applied to.
+    /// Returns whether a fix contains no secret. With stars instead, it would destroy the text.
     fn may_show(&self, fix: &Fix) -> bool {
         let texts = fix.edits.iter().map(|edit| &edit.text).chain(fix.creates.iter().map(|file| &file.text));
         !texts.into_iter().any(|text| self.secrets.contains_secret(text))
     }
 
-    /// Another file, whose path was made one that readers know.
+    /// Returns the source of another file, with a path that readers know.
     fn of_other(&self, file: &OtherFile) -> SourceText {
         let document = Document::unread(&file.text(), ScalarRules::Yaml12);
         SourceText { path: file.path.clone(), document, secrets: Arc::clone(&self.secrets) }
     }
 
-    /// Returns the text that another place of a problem is in.
+    /// Returns the source of another place of a problem.
     fn source_of_related<'s>(&'s self, related: &Related) -> Cow<'s, SourceText> {
         match &related.file {
             Some(file) => Cow::Owned(self.of_other(file)),
@@ -194,7 +194,7 @@ impl SourceText {
         }
     }
 
-    /// Returns a path that is written from the directory of the text, as reports name it.
+    /// Returns a path that is relative to the directory of the text, as reports name it.
     fn beside(&self, path: &str) -> String {
         let mut steps: Vec<&str> = self.path.split('/').collect();
         steps.pop();
@@ -208,7 +208,7 @@ impl SourceText {
         steps.join("/")
     }
 
-    /// Returns the bytes to point at for a node: its value, or its key where the value takes many lines.
+    /// Returns the range to point at for a node: its value, or its key if the value takes many lines.
     fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let range = self.document.range_of(pointer);
         let text = self.document.text();

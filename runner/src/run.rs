@@ -1,4 +1,4 @@
-//! Performs the cases of a suite, or judges what was recorded of them.
+//! Performs the cases of a suite, or judges their recordings.
 
 mod asking;
 mod attempt;
@@ -48,74 +48,74 @@ use crate::{
 use decided::Standings;
 pub use decided::left_out;
 
-/// What to run, and its surroundings.
+/// A suite to run, and its surroundings.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The suite.
     pub suite: Arc<Suite>,
     /// The directory of the suite: commands run there.
     pub directory: PathBuf,
-    /// The files of the workspace, as they are on the disk.
+    /// The files of the workspace on disk.
     pub files: Arc<DiskFiles>,
-    /// Where evidence goes, and where it is found.
+    /// The store of evidence.
     pub book: Arc<Book>,
-    /// What must not be seen.
+    /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
     /// The current time.
     pub clock: Clock,
     /// Maximum number of bytes of each output stream that are kept.
     pub output_limit: usize,
-    /// Who can be asked.
+    /// The models that can be asked.
     pub models: Arc<Models>,
-    /// Where targets run that are started from outside. `None`: the suite has none.
+    /// The gateway for targets that run elsewhere; `None` if the suite has none.
     pub gateway: Option<Arc<Gateway>>,
-    /// Where traces of acts come from.
+    /// The source of traces.
     pub traces: Arc<Traces>,
-    /// Whether tasks are repeated no more once the gate of their model is decided.
+    /// Whether tasks are not repeated once the gate of their model is decided.
     pub stop_repeats: bool,
 }
 
-/// How to run it.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Act, or judge what is recorded.
+    /// Source of the evidence.
     pub mode: Mode,
-    /// The run whose traces are judged where nothing is started; that of the newest recording when nothing is said.
+    /// The run whose traces are judged if nothing is started; `None` for that of the newest recording.
     pub observed_run: Option<String>,
-    /// The cases to run, by their place in the suite; all when nothing is said.
+    /// The cases to run, by their place in the suite; `None` for all.
     pub cases: Option<BTreeSet<usize>>,
-    /// Maximum number of attempts at the same time, instead of what the suite says.
+    /// Maximum number of concurrent attempts, instead of that of the suite.
     pub concurrency: Option<usize>,
-    /// The ids of the models that act, instead of those that the suite names; those of the suite when empty.
+    /// The ids of the models, instead of those of the suite; empty for those of the suite.
     pub models: Vec<String>,
-    /// How models learn about the program, instead of what the suite says; as the suite says when empty.
+    /// The help modes, instead of those of the suite; empty for those of the suite.
     pub help_modes: Vec<HelpMode>,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
-    /// Whether the temporary directories of tasks stay.
+    /// Whether the temporary directories of tasks are kept.
     pub keep_directories: bool,
-    /// Whether a failure elsewhere has ended the run before it begins: every attempt is reported as not run.
+    /// Whether an earlier failure has ended the run before it begins: every attempt is reported as not run.
     pub given_up: bool,
 }
 
-/// Where evidence comes from.
+/// Source of the evidence of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// The actions are performed.
     #[default]
     Live,
-    /// What must hold before the act is observed and judged; nothing is started, and nothing recorded.
+    /// The preconditions are observed and judged; nothing is started, and nothing is recorded.
     Preconditions,
-    /// What targets have left is observed again and judged; nothing is started, and nothing recorded.
+    /// The current state of targets is observed and judged; nothing is started, and nothing is recorded.
     Present,
     /// The recordings are judged; nothing is performed.
     Recorded,
-    /// The recordings are judged, after models were asked what claims need to know of them and nobody has asked yet.
-    /// Nothing else is performed.
+    /// The recordings are judged after models were asked the questions of claims that have no recorded answer. Nothing
+    /// else is performed.
     Asking,
 }
 
-/// One attempt that is planned.
+/// A planned attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Unit {
     case: usize,
@@ -123,7 +123,7 @@ struct Unit {
     repeat: u32,
 }
 
-/// What all attempts of a run share.
+/// The state that all attempts of a run share.
 struct Run {
     job: Job,
     mode: Mode,
@@ -132,15 +132,15 @@ struct Run {
     keep_directories: bool,
     run_id: String,
     cancel: CancellationToken,
-    /// An attempt failed, and that is to be the end.
+    /// Whether an attempt failed and ended the run.
     stopped: AtomicBool,
-    /// How the models are, where repeats stop.
+    /// The standings of the models, if repeats stop.
     standings: Option<Standings>,
-    /// What the commands left running, where tests that follow may use it.
+    /// The background processes of commands, if later tests may use them.
     background: Background,
-    /// A recording could not be written, and this was told.
+    /// Whether a recording could not be written, and this was reported.
     warned: AtomicBool,
-    /// Why the script of the gateway is not played.
+    /// The reason why the script of the gateway is not played.
     unplayed: Option<String>,
     /// Environment variables that commands of an agent do not see.
     keys: BTreeSet<String>,
@@ -149,8 +149,8 @@ struct Run {
     events: Events,
 }
 
-/// Runs a suite. The events end with [`Event::Finished`], which carries what is returned. Dropping the
-/// future ends every process.
+/// Runs a suite. The events end with [`Event::Finished`], which carries the returned value. Dropping the future ends
+/// every process.
 pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: Events) -> Arc<SuiteResult> {
     let (started, began_us) = (Instant::now(), recording::beginning_us());
     let (job, unplayed) = opened(job, options.mode).await;
@@ -187,7 +187,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         Some(_) => 1,
         None => options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1),
     };
-    // What came of an attempt is told when it is known: where repeats stop, a replay knows it from all of them.
+    // The result of an attempt is reported when it is final: if repeats stop, a replay needs all of them for that.
     let settles = stops && !acts;
     let mut runs = perform(&run, &units, concurrency, !settles).await;
     run.background.end().await;
@@ -207,7 +207,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         let status = match runs.iter().map(|run| run.status).max() {
             Some(worst) => worst,
             None if case.skip => Status::Skip,
-            // Nobody to ask: nothing was observed.
+            // There is no model to ask: nothing was observed.
             None => Status::Unknown,
         };
         cases.push(CaseResult { case: index, status, runs });
@@ -224,7 +224,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         cases,
         gates,
         failed: sum.failed,
-        broken: sum.broken,
+        inconclusive: sum.inconclusive,
         cancelled: run.cancel.is_cancelled(),
         duration: started.elapsed(),
     });
@@ -232,7 +232,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     result
 }
 
-/// Starts the script that replaces the gateway, where one does and anything is asked of it.
+/// Starts the script that replaces the gateway, if there is one and the mode needs it.
 async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
     match (&job.gateway, mode) {
         (None, _) | (Some(_), Mode::Recorded) => (job, None),
@@ -248,7 +248,7 @@ async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
     }
 }
 
-/// Returns who acts in a run, in the order of the file, and in how many attempts.
+/// Returns the subjects of a run, in the order of the file, each with its number of attempts.
 pub fn planned(suite: &Suite, options: &Options) -> Vec<(Subject, usize)> {
     let mut planned: Vec<(Subject, usize)> = Vec::new();
     for unit in plan(suite, &selected(suite, options), options) {
@@ -260,7 +260,7 @@ pub fn planned(suite: &Suite, options: &Options) -> Vec<(Subject, usize)> {
     planned
 }
 
-/// Returns the cases that are run, by their place in the suite.
+/// Returns the selected cases, by their place in the suite.
 fn selected(suite: &Suite, options: &Options) -> Vec<usize> {
     let is_selected = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
     (0..suite.cases.len()).filter(is_selected).collect()
@@ -287,11 +287,11 @@ fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
     units
 }
 
-/// Performs every unit, a few at a time, and puts the results in the units' order.
+/// Performs all units, a few at a time, and returns the results in the units' order.
 async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool) -> Vec<Arc<RunResult>> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     if run.standings.is_some() {
-        // Every task has as many attempts as any other when the rest is omitted.
+        // By repeat, so all tasks have equally many attempts if the rest is omitted.
         order.sort_by_key(|index| units[*index].repeat);
     }
     let next = Arc::new(Mutex::new(order.into_iter()));
@@ -320,18 +320,18 @@ async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool
         });
     }
     while workers.join_next().await.is_some() {}
-    // A worker that panicked leaves a hole: nothing was observed there.
+    // A worker that panicked leaves a gap: nothing was observed there.
     let hole = |unit: &Unit| {
         let message = "the run ended before this was judged; this is a bug in speclens";
         let case = &run.job.suite.cases[unit.case];
-        Arc::new(run.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+        Arc::new(run.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     };
     results.iter().zip(units).map(|(result, unit)| result.get().cloned().unwrap_or_else(|| hole(unit))).collect()
 }
 
 impl Run {
     fn tell(&self, event: Event) {
-        // Nobody listens any more: the result is still returned.
+        // Without a listener, the result is still returned.
         let _ = self.events.send(event);
     }
 
@@ -340,8 +340,8 @@ impl Run {
     }
 }
 
-/// Returns what the gates make of the tests that were chosen. Over some of the tests they say less than over all: they
-/// tell so.
+/// Returns the results of the gates over the selected tests. For a part of the tests they mean less than for all, and
+/// say so.
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     let outcomes: Vec<CaseOutcome<'_>> =
         cases.iter().map(|case| measured(case.status, case.runs.iter().map(Arc::as_ref))).collect();
@@ -353,9 +353,9 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     report
 }
 
-/// Returns the attempts of a case as gates look at them.
+/// Returns the attempts of a case as gates see them.
 pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
-    // What was never begun has neither passed nor failed.
+    // An attempt that never began has neither passed nor failed.
     let (left_out, begun): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_left_out());
     let left_out = left_out.into_iter().filter(|run| run.is_decided()).map(|run| &run.subject).collect();
     let runs = begun.into_iter().map(|run| RunOutcome {
@@ -369,37 +369,38 @@ pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -
     CaseOutcome { status, runs: runs.collect(), left_out }
 }
 
-/// All results in a few words.
+/// The summary of all results.
 struct Sum {
     status: Status,
     failed: bool,
-    broken: bool,
+    inconclusive: bool,
 }
 
 impl Sum {
     fn of(cases: &[CaseResult], gates: &GateReport) -> Sum {
         let statuses = || cases.iter().map(|case| case.status);
         let not_known = |status: Status| matches!(status, Status::Error | Status::Unknown);
-        let broken = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
+        let inconclusive = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
         let failing = |run: &Arc<RunResult>| {
             let mut verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
             verdicts.any(|status| status == Status::Fail)
         };
-        // What was never run, because of an earlier failure, is measured by no gate.
+        // Cases that did not run because of an earlier failure are not part of any gate.
         let cut_off = cases
             .iter()
             .flat_map(|case| &case.runs)
             .any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast));
         let rescued = gates.rescued && !cut_off;
         let claims_failed = cases.iter().flat_map(|case| &case.runs).any(failing) && !rescued;
-        // What gates allow are failures; what is not known beside one of them stays so.
+        // Gates may excuse failures; unknown results beside them remain unknown.
         let verdicts = cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.verdicts);
         let open = verdicts.map(|judged| judged.verdict.outcome.status()).filter(|&status| not_known(status)).max();
         let open = open.filter(|_| rescued);
-        let broken = broken || open.is_some();
-        // Where something broke or stayed unknown, a limit that nobody wrote has nothing to add: it would
-        // call a run false that was merely not observed.
-        let gates_failed = gates.gates.iter().any(|gate| gate.status == Status::Fail && (!broken || gate.at.is_some()));
+        let inconclusive = inconclusive || open.is_some();
+        // After an error or an unknown result, a default limit has nothing to add: it would call a run failed that was
+        // merely not observed.
+        let gates_failed =
+            gates.gates.iter().any(|gate| gate.status == Status::Fail && (!inconclusive || gate.at.is_some()));
         let worst = if rescued {
             statuses().filter(|&status| status != Status::Fail).max().unwrap_or(Status::Pass).max(Status::Pass)
         } else {
@@ -409,7 +410,7 @@ impl Sum {
         let of_gates = gates.gates.iter().map(|gate| gate.status).filter(|&status| not_known(status)).max();
         let worst = of_gates.map_or(worst, |status| worst.max(status));
         let status = if gates_failed { worst.max(Status::Fail) } else { worst };
-        Sum { status, failed: claims_failed || gates_failed, broken }
+        Sum { status, failed: claims_failed || gates_failed, inconclusive }
     }
 }
 

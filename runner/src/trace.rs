@@ -1,4 +1,4 @@
-//! Where the traces of acts come from: what programs send while a run continues, files, Opik.
+//! Sources of traces: OpenTelemetry exports during a run, files, Opik.
 
 mod files;
 mod opik;
@@ -29,10 +29,10 @@ use speclens_schema::{
 use crate::{exec::process, patience::Patience, watch::Identity};
 use receiver::Receiver;
 
-/// Where traces come from, and how long to wait for them.
+/// Sources of traces, and waiting times.
 #[derive(Clone, Debug, Default)]
 pub struct TraceSettings {
-    /// The loopback address where programs send their traces to.
+    /// The loopback address that programs send their traces to.
     pub listen: Option<SocketAddr>,
     /// Files of traces, and patterns for them, below `directory`.
     pub files: Vec<String>,
@@ -40,23 +40,23 @@ pub struct TraceSettings {
     pub directory: PathBuf,
     /// Connection to Opik.
     pub opik: Option<OpikTarget>,
-    /// How long nothing must arrive for a trace to be complete.
+    /// Time without new spans after which a trace is complete.
     pub silence: Duration,
-    /// How long before and after the act its trace may begin.
+    /// Time before and after the act in which its trace may begin.
     pub padding: Duration,
 }
 
-/// `trace_poll_delay_ms` when the key is absent.
+/// Default of `trace_poll_delay_ms`.
 const SILENCE: u64 = 3_000;
 
-/// `time_window_padding_ms` when the key is absent.
+/// Default of `time_window_padding_ms`.
 const PADDING: u64 = 10_000;
 
-/// For as many times the silence a trace is waited for that does not come, or does not end.
+/// Maximum wait for a trace that does not arrive or does not end, as a multiple of the silence.
 const PATIENCE: u32 = 4;
 
 impl TraceSettings {
-    /// Reads where traces come from. `variable` looks up the environment.
+    /// Reads the sources of traces. `variable` looks up the environment.
     pub fn of(
         sources: &TraceSources,
         traces: &Observability,
@@ -77,7 +77,7 @@ impl TraceSettings {
     }
 }
 
-/// The backends of traces of a workspace, open for the time of a run.
+/// The trace backends of a workspace during a run.
 #[derive(Debug, Default)]
 pub struct Traces {
     settings: TraceSettings,
@@ -90,12 +90,12 @@ impl Traces {
         Traces { settings, receiver: OnceLock::new() }
     }
 
-    /// Opens the address that programs send their traces to, and returns it. `None` if no port is set up.
+    /// Opens the address that programs send their traces to, and returns it; `None` if no port is configured.
     pub fn open(&self) -> Option<Result<SocketAddr, String>> {
         self.receiver().map(|receiver| receiver.map(|it| it.address()))
     }
 
-    /// Returns everything that was received so far, once: spans, and records of logs that belong to them.
+    /// Returns all spans received so far, and the log records that belong to them, once.
     pub fn take(&self) -> (Vec<speclens_schema::trace::Exported>, Vec<speclens_schema::trace::LogEvent>) {
         match self.receiver.get() {
             Some(Ok(receiver)) => receiver.store().drain(),
@@ -103,7 +103,7 @@ impl Traces {
         }
     }
 
-    /// Waits until something has arrived, and then nothing for a while.
+    /// Waits until something has arrived, and then nothing for this time.
     pub async fn settled(&self, silence: Duration) {
         let Some(Ok(receiver)) = self.receiver.get() else { return std::future::pending().await };
         let mut arrivals = receiver.store().listen();
@@ -128,15 +128,15 @@ impl Traces {
 pub struct TraceWatch {
     traces: Arc<Traces>,
     receiver: Option<Result<Arc<Receiver>, String>>,
-    /// What programs are given that are started for the act.
+    /// The mark that started programs add to their traces.
     mark: String,
-    /// What had arrived before it began.
+    /// The number of arrivals before it began.
     since: u64,
 }
 
 impl TraceWatch {
-    /// Opens the backends that are not open yet, and notes what they have of earlier acts. A backend that cannot be
-    /// opened is told when the trace is asked for.
+    /// Opens the backends that are not open yet, and notes which traces belong to earlier acts. An error of a backend
+    /// is reported when the trace is requested.
     pub fn begin(traces: Arc<Traces>) -> TraceWatch {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let receiver = traces.receiver();
@@ -145,13 +145,13 @@ impl TraceWatch {
         TraceWatch { traces, receiver, mark, since }
     }
 
-    /// Returns the environment variables with the address that programs send their traces to. Empty if no port is open.
+    /// Returns the environment variables with the address for traces. Empty if no port is open.
     pub fn environment(&self) -> Vec<(String, String)> {
         let Some(Ok(receiver)) = &self.receiver else { return Vec::new() };
         environment(receiver.address(), &self.mark)
     }
 
-    /// Ends when the outermost part of the trace of the act has ended. Never, where that cannot be known.
+    /// Resolves when the outermost span of the act has ended; never, if that cannot be known.
     pub async fn root_ended(&self, identity: &Identity) {
         let clues = self.clues(identity, &[]);
         if let Some(Ok(receiver)) = &self.receiver {
@@ -168,9 +168,10 @@ impl TraceWatch {
         std::future::pending().await
     }
 
-    /// Whether the outermost span of a trace has arrived that is certainly that of the act: programs export spans when they end.
+    /// Returns whether the outermost span of the act's trace has certainly arrived: programs export spans when they
+    /// end.
     fn received_root(&self, receiver: &Receiver, clues: &Clues) -> bool {
-        // Another act may begin at the same time, so the time says nothing.
+        // Another act may begin at the same time, so the time does not identify it.
         let clues = Clues { started_us: i64::MAX, padding_us: 0, ..clues.clone() };
         receiver.store().look(self.since, |sight| {
             let found = join(&sight.traces, &clues).map(|(found, _)| found).unwrap_or_default();
@@ -186,8 +187,8 @@ impl TraceWatch {
         Clues { mark, logged: logged.to_vec(), run_id, session_key, agent, started_us, ended_us, padding_us }
     }
 
-    /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids that the gateway log
-    /// gives to the run.
+    /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids of the run in the
+    /// gateway log.
     pub async fn collect(&self, identity: &Identity, logged: &[String]) -> Answer {
         let clues = self.clues(identity, logged);
         let settings = &self.traces.settings;
@@ -214,7 +215,7 @@ impl TraceWatch {
                     Ok(None) => {}
                     Err(reason) => failures.push(reason),
                     Ok(Some((trace, quiet))) => {
-                        // What is only read tells by two looks whether it still grows.
+                        // A source that is only read needs two observations to show whether it still grows.
                         let since = match *before {
                             Some((spans, since)) if spans == trace.spans.len() => since,
                             Some(_) | None => patience.elapsed(),
@@ -230,7 +231,7 @@ impl TraceWatch {
                     }
                 }
             }
-            // Who does not answer now may do so in a moment, but not who cannot be asked.
+            // A source without an answer may have one in a moment, unless it cannot be asked at all.
             if failures.len() == sources.len() || is_over {
                 return match failures.into_iter().next() {
                     Some(reason) => Answer::Nothing(reason),
@@ -251,7 +252,7 @@ impl TraceWatch {
         }
     }
 
-    /// Looks once. With a trace comes how long nothing has been added to it, where that is known.
+    /// Looks once. Returns a trace with the time since its last addition, if that is known.
     async fn look(&self, source: &Source<'_>, clues: &Clues) -> Result<Option<(Trace, Option<Duration>)>, String> {
         match source {
             Source::Received(Err(reason)) => Err(reason.clone()),
@@ -282,21 +283,21 @@ impl TraceWatch {
     }
 }
 
-/// Where a trace is looked for.
+/// A source of traces.
 enum Source<'t> {
     Received(&'t Result<Arc<Receiver>, String>),
     Files,
     Opik(&'t OpikTarget),
 }
 
-/// Why there is no trace.
+/// The reason why there is no trace.
 const NO_BACK_END: &str = "no source of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
     `clawspec.traces` in `speclens.yaml`";
 
-/// Two looks are at least so far apart.
+/// Minimum pause between two observations.
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Returns the variables that tell programs where to send their traces to, and how to mark them.
+/// Returns the variables that tell programs where to send their traces, and how to mark them.
 pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
     let resource = match std::env::var("OTEL_RESOURCE_ATTRIBUTES") {
         Ok(own) if !own.is_empty() => format!("{own},{MARK}={mark}"),
@@ -307,7 +308,7 @@ pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf".to_owned()),
         ("OTEL_RESOURCE_ATTRIBUTES", resource),
     ];
-    // Exporters wait for seconds before they send, and for a minute with metrics.
+    // By default exporters wait for seconds before they send, and for a minute with metrics.
     for (name, ms) in [("OTEL_BSP_SCHEDULE_DELAY", "200"), ("OTEL_METRIC_EXPORT_INTERVAL", "1000")] {
         if std::env::var_os(name).is_none() {
             variables.push((name, ms.to_owned()));
@@ -316,13 +317,13 @@ pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Microseconds of the Unix epoch.
+/// Returns the time in microseconds since the Unix epoch.
 fn now_us() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Looks on a thread where that may take a while.
+/// Looks on a thread that may block.
 async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + Send + 'static) -> Result<A, String> {
     tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| {
         tracing::error!(%error, "reading a trace failed");

@@ -1,4 +1,4 @@
-//! What is watched while a target runs elsewhere: opened before it is started, asked when it has ended.
+//! The log and the traces of a target that runs elsewhere: watched from before it starts until it has ended.
 
 pub(crate) mod log;
 
@@ -13,19 +13,19 @@ use crate::{
     trace::{TraceWatch, Traces},
 };
 
-/// What is watched during an act.
+/// The watched sources of an act.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// The log of the gateway.
     pub log: Option<LogWatch>,
-    /// Whose traces are looked for.
+    /// The identity of the watched run.
     pub identity: Identity,
-    /// Watches for its trace.
+    /// The watch for its trace.
     pub trace: Option<TraceWatch>,
 }
 
 impl Watch {
-    /// Begins to watch, before the act.
+    /// Starts to watch, before the act.
     pub async fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
         let (pattern, directory) = (gateway.log_pattern.clone(), directory.to_owned());
         let log = spawn_blocking(move || LogWatch::begin(&pattern, &directory)).await;
@@ -33,7 +33,7 @@ impl Watch {
         Watch { log, identity, trace: Some(TraceWatch::begin(Arc::clone(traces))) }
     }
 
-    /// Resolves when something that is watched says that the run has ended.
+    /// Resolves when a watched source reports the end of the run.
     pub async fn ended(&self) -> Ended {
         let Identity { run_id, session_key, .. } = &self.identity;
         let logged = async {
@@ -55,7 +55,7 @@ impl Watch {
         }
     }
 
-    /// Returns the ids of the traces that the log gives to the run.
+    /// Returns the trace ids of the run in the log.
     pub async fn logged_traces(&self) -> Vec<String> {
         let Some(log) = self.log.clone() else { return Vec::new() };
         let identity = self.identity.clone();
@@ -67,23 +67,23 @@ impl Watch {
         traces.inspect_err(|error| tracing::error!(%error, "reading the gateway's log failed")).unwrap_or_default()
     }
 
-    /// Variables by which programs that are started learn where to send what is watched.
+    /// Returns the variables that tell started programs where to send their traces.
     pub fn environment(&self) -> Vec<(String, String)> {
         self.trace.as_ref().map(TraceWatch::environment).unwrap_or_default()
     }
 }
 
-/// By what the traces of a run can be told from those of others.
+/// The identity of a run, which distinguishes its traces from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The run: as the gateway answered, else the id that was made up for it. `None`: not known.
+    /// The id of the run: from the gateway's reply, or else the generated one; `None` if not known.
     pub run_id: Option<String>,
     /// The session that the gateway was asked to use.
     pub session_key: Option<String>,
-    /// The agent, where it is known by name.
+    /// The agent, if its name is known.
     pub agent: Option<String>,
-    /// Time when it was started, in microseconds of the Unix epoch.
+    /// Start time, in microseconds since the Unix epoch.
     pub started_us: i64,
-    /// Time when it ended, as far as that was seen.
+    /// End time, if the end was observed.
     pub ended_us: Option<i64>,
 }

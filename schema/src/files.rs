@@ -68,7 +68,7 @@ pub trait Files: Send + Sync {
     }
     /// Returns the names in a directory, sorted.
     fn list(&self, directory: &str) -> Vec<(String, FileKind)>;
-    /// Returns what is at a path that the suite names outright: it may also are out of the directory, after `..` or a
+    /// Returns what is at a path that the suite names outright: it may also lead out of the directory, after `..` or a
     /// symbolic link, as far as the workspace reaches.
     fn named(&self, path: &str) -> Lead {
         let found = |kind| Lead::Found { kind, path: path.to_owned(), is_far: false };

@@ -457,7 +457,7 @@ fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
     }
 }
 
-/// Returns a text as one word of a shell command, in quotes if it needs them.
+/// Returns a text as one word of a shell command, quoted if necessary.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "._-/…".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -58,12 +58,12 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
         "exec-timeout",
         &[Rows, Gates],
-        "a broken run has no verdicts, so there is no row `Execution error`; the pass rate stays open instead of failing",
+        "a run with an error has no verdicts, so there is no row `Execution error`; the pass rate stays open instead of failing",
     ),
     (
         "exec-timeout-term-ignored",
         &[Rows, Gates, ExitCode],
-        "the deadline holds: whoever ignores TERM is killed, and the run counts as broken",
+        "the deadline holds: a process that ignores TERM is killed, and the run counts as an error",
     ),
     ("judge-median-of-three", &[Rows], "too few answers that can be read: unknown instead of failed"),
     ("judge-provider-error", &[Rows, Gates], "a judge that does not answer: unknown instead of failed"),

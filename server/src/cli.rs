@@ -43,8 +43,8 @@ const PASSED: u8 = 0;
 const FAILED: u8 = 1;
 /// A suite or the command line is invalid.
 const INVALID: u8 = 2;
-/// A run broke, or something stayed unknown.
-const BROKEN: u8 = 3;
+/// A run ended with an error, or a result is unknown.
+const INCONCLUSIVE: u8 = 3;
 /// The run was interrupted.
 const INTERRUPTED: u8 = 130;
 
@@ -60,7 +60,7 @@ const AFTER_HELP: &str = "\
 Without a path, speclens searches the current directory for suites of all formats.
 
 Exit status: 0 passed; 1 an assertion or gate failed; 2 a suite or the command line is invalid;
-3 a run broke, or a result is unknown; 130 interrupted.";
+3 a run ended with an error, or a result is unknown; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -106,10 +106,10 @@ pub fn main() -> ExitCode {
         }
     };
     let code = match threads::start("main", work) {
-        Ok(thread) => thread.join().unwrap_or(BROKEN),
+        Ok(thread) => thread.join().unwrap_or(INCONCLUSIVE),
         Err(error) => {
             output::complain(&error);
-            BROKEN
+            INCONCLUSIVE
         }
     };
     ExitCode::from(code)
@@ -121,7 +121,7 @@ fn recording_shell() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     let is_shell = arguments.next().is_some_and(|word| word == shell::SUBCOMMAND);
     let status = is_shell.then(|| shell::run(&arguments.collect::<Vec<_>>()))?;
-    Some(ExitCode::from(u8::try_from(status & 0xff).unwrap_or(BROKEN)))
+    Some(ExitCode::from(u8::try_from(status & 0xff).unwrap_or(INCONCLUSIVE)))
 }
 
 fn perform(command: Command) -> anyhow::Result<u8> {

@@ -75,7 +75,7 @@ fn agent_that_no_list_names_is_the_one_of_the_trigger() {
 }
 
 #[test]
-fn program_that_is_missing_fails_or_says_nonsense_breaks_the_run() {
+fn program_that_is_missing_fails_or_answers_nonsense_is_an_error() {
     for (openclaw, expected) in [
         ("exit 127", "the program `openclaw`, which starts agents, was not found"),
         (

@@ -1,4 +1,4 @@
-//! Gateways that do not answer as one does: the run breaks, and says what to do.
+//! Faulty gateways: the run ends with an error that has a remedy.
 
 use crate::loopback::{Answer, Loopback};
 
@@ -17,7 +17,7 @@ fn said(answer: impl Fn() -> Answer + Send + 'static, options: &[&str]) -> (Opti
 }
 
 #[test]
-fn every_fault_of_a_gateway_breaks_the_run_and_says_what_to_do() {
+fn every_fault_of_a_gateway_is_an_error_with_a_remedy() {
     let told = |status: u16, body: &'static str| move || Answer::Told(status, body.to_owned());
     for (answer, expected) in [
         (

@@ -204,15 +204,15 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
             client.open_text(&edited, &text);
             client.diagnostics_of_any_version(&edited, |_| true);
             for round in 0..24 {
-                // What is kept of a text that is broken for a moment must not survive it.
+                // Results for a text that is damaged for a moment must not survive it.
                 if round % 6 == 5 {
                     let middle = text.len() / 2;
                     let is_between = |at: &usize| text.is_char_boundary(*at) && !text[..*at].ends_with('\r');
                     let at = (0..=middle).rev().find(is_between).unwrap();
-                    let broken = format!("{}\"{}", &text[..at], &text[at..]);
-                    client.change(&edited, difference(&text, &broken));
-                    answers(&mut client, &edited, "one", &broken);
-                    client.change(&edited, difference(&broken, &text));
+                    let damaged = format!("{}\"{}", &text[..at], &text[at..]);
+                    client.change(&edited, difference(&text, &damaged));
+                    answers(&mut client, &edited, "one", &damaged);
+                    client.change(&edited, difference(&damaged, &text));
                 }
                 suite.edit(&mut dice);
                 let next = suite.text();

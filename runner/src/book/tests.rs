@@ -1,4 +1,4 @@
-//! What the book says about attempts that were entered, with recordings and without.
+//! The book's answers about attempts that were entered, with recordings and without.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -198,15 +198,15 @@ fn what_was_seen_without_an_act_counts_until_the_next_attempt_and_only_for_the_s
         let look = |suite: &Suite| book.look(asked(suite), &Arc::default());
         book.keep_present(asked(&before).label(), seen(now + 10));
         assert_eq!((look(&before).status, look(&before).origin), (Status::Fail, Origin::Present));
-        // The claims as they are now.
+        // The current claims.
         assert_eq!(look(&suite("run", &[|_| Outcome::Pass])).status, Status::Pass);
         assert_eq!(look(&suite("run another", &[])).absence.unwrap().kind, AbsenceKind::Stale);
-        // It is no recording.
+        // It is not a recording.
         let found = book.recorded(asked(&before), String::new(), &Arc::default()).unwrap();
         assert_eq!(found.evidence.stdout().unwrap().text, "all good");
         enter(&book, &before, now + 20, "all good");
         assert_eq!(look(&before).status, Status::Pass);
-        // Who recorded meanwhile was later.
+        // The other process recorded later.
         book.keep_present(asked(&before).label(), seen(now + 15));
         assert_eq!(look(&before).status, Status::Pass);
     }

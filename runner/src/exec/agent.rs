@@ -1,7 +1,7 @@
-//! Lets an agent work on a task, as cli-bench has it.
+//! Has an agent work on a task, as cli-bench does.
 //!
-//! Directory, scaffold, `setup`, help, conversation: whatever breaks on the way ends the attempt, and what was prepared
-//! until then is given back by [`Closing`]. Claims are observed between the conversation and the closing.
+//! Directory, scaffold, `setup`, help, conversation: any error ends the attempt, and [`Closing`] releases everything
+//! prepared until then. Claims are observed between the conversation and the closing.
 
 mod bound;
 mod changes;
@@ -30,27 +30,27 @@ use conversation::{Conversation, Talk};
 use place::Place;
 use shell::{Deadline, Shell};
 
-/// Who works on a task.
+/// The subject of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Actor<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
     /// Its identity.
     pub worker: Worker<'a>,
-    /// How it learns about the program.
+    /// Help mode of the task.
     pub mode: Option<HelpMode>,
 }
 
-/// A model, or something in its place.
+/// A model or a replacement.
 #[derive(Clone, Copy, Debug)]
 pub enum Worker<'a> {
-    /// A model, whose commands the runner runs.
+    /// A model; the runner runs its commands.
     Model(&'a dyn Model),
     /// An agent program, which runs commands by itself.
     Program(AgentProgram<'a>),
 }
 
-/// Where a task begins, and within which bounds.
+/// The environment and the limits of a task.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The directory of the suite.
@@ -59,19 +59,19 @@ pub struct Surroundings<'a> {
     pub keys: &'a BTreeSet<String>,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
-    /// Whether a temporary directory stays, so that somebody can look into it.
+    /// Whether a temporary directory is kept for inspection.
     pub keep: bool,
     /// The version of the program.
     pub version: &'a Version,
     /// Ends the act early.
     pub cancel: &'a CancellationToken,
-    /// Receives what an attempt waits for.
+    /// Receives notes about waiting.
     pub tell: &'a (dyn Fn(String) + Sync),
-    /// Receives which answer of the model is awaited, counted from 1.
+    /// Receives the number of the awaited answer, from 1.
     pub turn: &'a (dyn Fn(u32) + Sync),
 }
 
-/// What an attempt holds: its directory, and what its commands left running. Dropping it gives up both at once.
+/// The resources of an attempt: its directory and background processes. Dropping it releases both at once.
 #[derive(Debug)]
 pub struct Closing {
     teardown: Vec<String>,
@@ -81,8 +81,8 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Runs `teardown`, ends what was left running, here and by who observed, and removes a temporary directory. Returns what
-    /// failed.
+    /// Runs `teardown`, ends background processes, including those of `observers`, and removes a temporary directory.
+    /// Returns error messages.
     pub async fn close(self, observers: &Background) -> Vec<String> {
         let Closing { teardown, shell, place } = self;
         let notes = setup::teardown(&teardown, &shell).await;
@@ -94,21 +94,21 @@ impl Closing {
     }
 }
 
-/// Performs a task up to the point where claims may look at it. There is no site where the task did not get a directory.
+/// Performs a task up to the point where claims are observed. There is no site if the task did not get a directory.
 pub async fn perform(
     action: &AgentAction,
     actor: Actor<'_>,
     context: Context,
     around: Surroundings<'_>,
 ) -> (Attempt, Option<Site>) {
-    let broken = |error: RunError| Attempt::broken(context.clone(), error.kind, error.message);
+    let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
     let place = match &action.surroundings.workdir {
         Some(workdir) => Place::shared(workdir, around.suite, around.cancel, around.tell).await,
         None => Place::temporary(around.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,
-        Err(error) => return (broken(error), None),
+        Err(error) => return (with_error(error), None),
     };
     let deadline = Deadline::of(action);
     let shell = Shell {
@@ -138,21 +138,21 @@ pub async fn perform(
                 ..Evidence::default()
             }
         }
-        Err(error) => broken(error).evidence,
+        Err(error) => with_error(error).evidence,
     };
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
     (Attempt { evidence, notes }, Some(Site { directory, environment, closing, watch: None }))
 }
 
-/// What happened in the directory of the task.
+/// The result of acting in the directory of the task.
 struct Acted {
     conversation: Conversation,
     files: Option<FileLog>,
     version: Option<String>,
 }
 
-/// Returns what happens in the directory of the task.
+/// Acts in the directory of the task.
 async fn act(
     action: &AgentAction,
     actor: Actor<'_>,
@@ -171,7 +171,7 @@ async fn act(
         None => None,
     };
     let help = match actor.mode {
-        // What help depends on, such as the directory and its configuration, is different for each attempt.
+        // The context of help, such as the directory and its configuration, is different for each attempt.
         Some(HelpMode::Injected) => {
             let captured = help::capture(program, &action.intent, shell, deadline).await?;
             Some(help::select(&captured, &action.intent))
@@ -192,7 +192,7 @@ async fn act(
     Ok(Acted { conversation, files, version })
 }
 
-/// Lets an agent program work. It takes as long as it takes, within the time of the task.
+/// Has an agent program work, within the time limit of the task.
 #[cfg(unix)]
 async fn program_works(
     program: AgentProgram<'_>,
@@ -204,7 +204,7 @@ async fn program_works(
 ) -> Conversation {
     use crate::exec::program::{self, Work};
 
-    /// How long a program may take where the task has no deadline.
+    /// Maximum duration of a program in a task without a deadline.
     const MOST: Duration = Duration::from_secs(30 * 60);
 
     let recorder = match std::env::current_exe() {

@@ -9,8 +9,8 @@ use speclens_schema::{
     dialect::clawspec::trigger::definition_of,
     files::Files as _,
     suite::{
-        AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, inputs_of, inputs_of_task,
-        outputs_of, outsiders_of,
+        AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, few_paths_of, inputs_of,
+        inputs_of_task, outputs_of, outsiders_of,
     },
 };
 
@@ -19,6 +19,9 @@ use crate::files::DiskFiles;
 /// Programs and devices of the system: they are no part of a suite.
 const SYSTEM: [&str; 12] =
     ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", "/nix", "/opt/homebrew", "/System"];
+
+/// Maximum number of paths that are looked up without a thread of their own.
+const MAX_LOOKS: usize = 8;
 
 /// What a command names or a task begins with, and what settings declare, as it was at one moment.
 #[derive(Clone, Debug)]
@@ -59,11 +62,24 @@ impl Inputs {
 
     async fn looked_at(act: Act, files: &Arc<DiskFiles>, known: Digests) -> Inputs {
         let mut inputs = Inputs { act, files: Arc::clone(files), before: known };
+        if inputs.has_none_at_a_glance() {
+            inputs.before = Digests::new();
+            return inputs;
+        }
         let looking = inputs.clone();
         if let Ok(before) = tokio::task::spawn_blocking(move || looking.now()).await {
             inputs.before = before;
         }
         inputs
+    }
+
+    /// Whether it is a short command that names no file, where settings declare none. A few looks cost less than another thread;
+    /// contents may cost more.
+    fn has_none_at_a_glance(&self) -> bool {
+        let Act::Command(script) = &self.act else { return false };
+        let Some(paths) = few_paths_of(script, MAX_LOOKS) else { return false };
+        self.files.forget_content();
+        !self.files.declares_inputs() && paths.iter().all(|path| self.files.kind(path).is_none())
     }
 
     /// Returns the files that the recording is found by, and what its reader should know about them.

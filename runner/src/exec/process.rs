@@ -1,11 +1,11 @@
-//! A command, from start to the last of its processes.
+//! A command, from its start to the end of its last process.
 //!
-//! The command gets a process group of its own, so that everything it started can be ended with it. The deadline is the
-//! timer's decision, whatever the command makes of the signal: TERM to the group, a second to comply, then KILL. What
-//! was written until then is kept. A background process that has let go of the output may serve the tests that follow,
-//! so it continues until its [`Background`] ends. No end of a run, be it natural, late, cancelled or dropped, leaves a
-//! process of the group after, and the [`keeper`] sees to those of a program that was killed. (A process that moves
-//! itself into another session has left the group: it can no longer hang the run, but it is out of reach.)
+//! The command gets its own process group, so everything that it started can be ended with it. The deadline does not
+//! depend on how the command handles signals: TERM to the group, a second to comply, then KILL. Output written until
+//! then is kept. A background process that has closed the output may serve the tests that follow, so it continues until
+//! its [`Background`] ends. No end of a run (natural, late, cancelled or dropped) leaves a process of the group behind,
+//! and the [`keeper`] ends those of a program that was killed. (A process that moves itself into another session has
+//! left the group: it can no longer block the run, but it cannot be ended.)
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,41 +21,41 @@ use speclens_schema::evidence::{Capture, Ran, RunError, RunErrorKind};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
-/// How long a group has after TERM before KILL.
+/// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long an open pipe may stay silent after the command itself has ended. Whatever still holds it then
-/// is not waited for.
+/// Maximum silence of an open pipe after the command itself has ended. A process that still holds it then is not waited
+/// for.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// How long pipes are drained after KILL. Only a process that left the group can hold one longer.
+/// Maximum time to drain pipes after KILL. Only a process that left the group can hold one longer.
 const DRAIN: Duration = Duration::from_millis(250);
 
-/// Time to wait before looking again for a process that is about to end.
+/// Pause before looking again for a process that is about to end.
 const MOMENT: Duration = Duration::from_millis(5);
 
-/// Maximum number of bytes that are read of an output at first.
+/// Initial size of the buffer of an output.
 const SHORT: usize = 4 * 1024;
 
-/// Maximum number of bytes that are read at once later: what a pipe holds.
+/// Maximum number of bytes per read later: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// An output of so many bytes is large.
+/// Size in bytes from which an output is large.
 const LARGE: usize = 4 * 1024 * 1024;
 
-/// Allocators keep smaller pieces of memory for later (glibc up to 32 MiB).
+/// Size from which allocators return memory to the system (glibc keeps pieces of up to 32 MiB).
 const HUGE: usize = 33 * 1024 * 1024;
 
-/// What to run, and within which bounds.
+/// A command to run, with its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// What runs.
+    /// The program.
     pub program: Program<'a>,
-    /// Where it runs.
+    /// The working directory.
     pub directory: &'a Path,
-    /// What differs in its environment from that of this program.
+    /// The changes to the environment of this program.
     pub environment: &'a Environment,
-    /// What it may read from standard input; empty for none.
+    /// The standard input; empty for none.
     pub input: &'a [u8],
     /// Maximum duration.
     pub timeout: Duration,
@@ -66,7 +66,7 @@ pub struct Command<'a> {
 /// A script, and the shell that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program<'a> {
-    /// The path of the shell, or a name that is looked for in `PATH`.
+    /// The path of the shell, or a name to look up in `PATH`.
     pub shell: &'a str,
     /// The text after its `-c`.
     pub script: &'a str,
@@ -79,17 +79,17 @@ impl Program<'_> {
     }
 }
 
-/// What differs in the environment of a command.
+/// Changes to the environment of this program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// Variables that have these values.
+    /// Variables that are set.
     pub set: BTreeMap<String, String>,
-    /// Variables that are not there, such as the keys of model providers.
+    /// Variables that are removed, such as the keys of model providers.
     pub removed: BTreeSet<String>,
 }
 
 impl Environment {
-    /// Returns the value that a command sees.
+    /// Returns the value of a variable as the command sees it.
     pub fn get(&self, name: &str) -> Option<OsString> {
         match self.set.get(name) {
             Some(value) => Some(value.into()),
@@ -102,28 +102,28 @@ impl Environment {
 /// Its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// The observation. Its duration is from the start until the streams were closed, or given up.
+    /// The observation. Its duration ends when the streams were closed or given up.
     pub ran: Ran,
-    /// What broke.
+    /// The error that ended the run, if any.
     pub error: Option<RunError>,
-    /// What else the reader of a report should know.
+    /// Notes for the report.
     pub notes: Vec<String>,
 }
 
-/// What commands that ended well left running in the background. Dropping it kills them.
+/// Processes that commands left running in the background. Dropping it kills them.
 #[derive(Debug, Default)]
 pub struct Background {
     until: Until,
     groups: Mutex<Vec<group::Group>>,
 }
 
-/// How long it may go on.
+/// The lifetime of background processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Until {
-    /// Until the attempt that started it was observed.
+    /// Until the attempt that started them has been observed.
     #[default]
     Attempt,
-    /// Until the run of the suite ends: a server, say, that later tests talk to.
+    /// Until the run of the suite ends: for example, a server that later tests use.
     Suite,
 }
 
@@ -137,7 +137,7 @@ impl Until {
 }
 
 impl Background {
-    /// Returns what may go on until then.
+    /// Returns an owner of background processes with this lifetime.
     pub fn new(until: Until) -> Background {
         Background { until, groups: Mutex::default() }
     }
@@ -159,24 +159,24 @@ impl Background {
 
     fn keep(&self, group: group::Group) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        // The numbers of those that have ended by themselves may be given to strangers.
+        // The ids of groups that have ended may have been reused.
         groups.retain(group::Group::is_running);
         groups.push(group);
     }
 }
 
-/// Stops every command that is under way, as the program itself is about to be suspended (Ctrl-Z). They go on when what is
-/// returned is dropped. The time between counts towards no deadline and no duration.
+/// Stops all running commands before the program itself is suspended (Ctrl-Z). They continue when the result is
+/// dropped. The time in between counts towards no deadline and no duration.
 pub fn suspend() -> suspension::Suspension {
     suspension::Suspension::begin()
 }
 
-/// Returns for how long the program has been suspended in all: that time counts towards no deadline.
+/// Returns the total time for which the program has been suspended: it counts towards no deadline.
 pub(crate) fn suspended() -> Duration {
     suspension::total()
 }
 
-/// Runs a command to its end. Never fails: what goes wrong is part of the answer.
+/// Runs a command to its end. Never fails: errors are part of the result.
 pub async fn run(command: Command<'_>, background: &Background, cancel: &CancellationToken) -> Finished {
     if cancel.is_cancelled() {
         return Finished::failed(command.program, RunErrorKind::Cancelled, "cancelled before it began");
@@ -191,23 +191,23 @@ pub async fn run(command: Command<'_>, background: &Background, cancel: &Cancell
     }
 }
 
-/// Why a command is being stopped.
+/// The reason for stopping a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     TimedOut,
     Cancelled,
 }
 
-/// What the clock is set for.
+/// The phase of a command, which decides the meaning of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The command runs; the clock is the deadline.
+    /// The command is running; the clock is the deadline.
     Running,
-    /// The command has ended, a pipe is still open; the clock is the end of patience with silence.
+    /// The command has ended, a pipe is still open; the clock is the limit of silence.
     Ended,
-    /// The group was asked to end; the clock is the end of its grace.
+    /// TERM was sent to the group; the clock is the grace period.
     Stopping,
-    /// The group was killed; the clock is the end of draining.
+    /// KILL was sent to the group; the clock is the limit of draining.
     Killed,
 }
 
@@ -251,7 +251,7 @@ async fn attend(
                 clock.as_mut().reset((Instant::now() + GRACE).into());
             }
             () = &mut clock => match phase {
-                // The program was suspended: what the clock measured was not the command's time.
+                // The program was suspended, so the clock ran without the command.
                 _ if suspension::total() > suspended => {
                     let more = suspension::total() - suspended;
                     suspended += more;
@@ -260,7 +260,7 @@ async fn attend(
                     let later = clock.deadline() + more;
                     clock.as_mut().reset(later);
                 }
-                // It ended before the deadline, and this program comes late to learn of it.
+                // It ended before the deadline, and this program was late to notice.
                 Phase::Running if child.has_ended() => clock.as_mut().reset((Instant::now() + SILENCE).into()),
                 Phase::Running => {
                     stop = Some(Stop::TimedOut);
@@ -268,11 +268,11 @@ async fn attend(
                     child.terminate();
                     clock.as_mut().reset((Instant::now() + GRACE).into());
                 }
-                // Someone still talks: patience starts again, as far as the deadline allows.
+                // A process is still writing: the limit of silence starts again, as far as the deadline allows.
                 Phase::Ended if last.elapsed() < SILENCE && Instant::now() < deadline => {
                     clock.as_mut().reset((last + SILENCE).min(deadline).into());
                 }
-                // What was written while this program did not look counts as well.
+                // Output that was written before this program read it counts as well.
                 Phase::Ended if stdout.has_news().await | stderr.has_news().await => {}
                 Phase::Stopping => {
                     phase = Phase::Killed;
@@ -295,11 +295,11 @@ async fn attend(
     }
     child.kill();
     if exit.is_none() {
-        // Killed, so this is a matter of moments; a process stuck in the kernel is not waited for.
+        // Killed, so this takes only a moment; a process stuck in the kernel is not waited for.
         exit = tokio::time::timeout(GRACE, child.wait()).await.ok();
     }
     if stop.is_some() || held {
-        // Whoever looks at what the command left behind must not meet it at work.
+        // Observers of the result must not meet a process that is still at work.
         child.gone(DRAIN).await;
     }
     if held && stop.is_none() {
@@ -334,7 +334,7 @@ async fn attend(
         }),
         (None, None) => None,
     };
-    // What the process that still holds the pipe would have written is missing.
+    // Later output of the process that still holds the pipe is missing.
     let unfinished = [stdout.is_open(), stderr.is_open()];
     group::without_gate(&mut stderr.kept);
     let mut captured = [stdout.capture(), stderr.capture()];
@@ -342,7 +342,7 @@ async fn attend(
         stream.cut |= unfinished;
     }
     let [stdout, stderr] = captured;
-    // A pipe that is open at the end was open until then at least.
+    // A pipe that is open at the end was open at least until then.
     let duration = (ended - started).saturating_sub(suspension::total() - suspended_before);
     let exit = exit.flatten();
     let began = exit.is_some();
@@ -377,7 +377,7 @@ impl Finished {
 struct Stream<R> {
     reader: Option<R>,
     kept: Vec<u8>,
-    /// What is read beyond the limit.
+    /// A buffer for data beyond the limit.
     rest: Vec<u8>,
     limit: usize,
     dropped: u64,
@@ -392,7 +392,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         self.reader.is_some()
     }
 
-    /// Takes what has arrived. Nothing is lost when the wait is given up.
+    /// Reads the data that has arrived. Cancel-safe.
     async fn read(&mut self) {
         self.make_room();
         let Some(reader) = &mut self.reader else { return };
@@ -410,9 +410,9 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         }
     }
 
-    /// Makes room for what is read next. Most outputs are short. A large one gets all the room that it may need at once: it is
-    /// moved no more, pages that are not written to take no memory, and an allocator returns so large a piece to the system as
-    /// soon as it is free.
+    /// Makes room for the next read. Most outputs are short. A large one gets all the room that it may need at once: it
+    /// is not moved again, untouched pages take no memory, and an allocator returns so large a piece to the system as
+    /// soon as it is freed.
     fn make_room(&mut self) {
         let kept = self.kept.len();
         if kept >= self.limit {
@@ -424,12 +424,12 @@ impl<R: AsyncRead + Unpin> Stream<R> {
                 LARGE.. => self.limit.max(HUGE) - kept,
                 _ => CHUNK.max(kept),
             };
-            // Where address space is short, the buffer grows as any other.
+            // If address space is short, the buffer grows as usual.
             let _ = self.kept.try_reserve_exact(more);
         }
     }
 
-    /// Takes what is there now, without waiting. Whether there was anything, the end included.
+    /// Reads the available data without waiting. Returns whether there was any, including the end.
     async fn has_news(&mut self) -> bool {
         self.is_open() && tokio::time::timeout(Duration::ZERO, self.read()).await.is_ok()
     }
@@ -460,11 +460,11 @@ pub(crate) mod suspension;
 
 #[cfg(not(unix))]
 pub mod suspension {
-    //! Elsewhere nothing can be run, so there is nothing to suspend.
+    //! On other systems nothing runs, so there is nothing to suspend.
 
     use std::time::Duration;
 
-    /// Nothing is stopped.
+    /// Suspends nothing.
     #[derive(Debug)]
     pub struct Suspension;
 

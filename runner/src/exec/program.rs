@@ -1,9 +1,10 @@
-//! Any agent program as the actor of a task: it gets the task on standard input, and shells that record.
+//! Any agent program as the subject of a task: it gets the task on standard input, and shells that record.
 //!
 //! Programs called `sh`, `bash` and so on come first in its `PATH`, and `SHELL` names one of them. Each hands over to
-//! [`shell`], which runs the real shell, passes everything through, and writes down what ran in a private directory outside
-//! of that of the task. What the agent starts without these shells is not seen, so the log of its commands is never complete.
-//! The agent keeps the keys of providers, since it asks a model by itself; the commands of these shells do not see them.
+//! [`shell`], which runs the real shell, passes everything through, and writes a log of the commands to a private
+//! directory outside that of the task. Commands that the agent starts without these shells are not seen, so the log is
+//! never complete. The agent keeps the keys of providers, since it asks a model by itself; the commands of these shells
+//! do not see them.
 
 mod log;
 pub mod shell;
@@ -24,29 +25,28 @@ use tokio_util::sync::CancellationToken;
 use super::process::{self, Background, Environment, end_of};
 use shims::Shims;
 
-/// How a shell ends that cannot start a program.
+/// Exit status of a shell that cannot start a program.
 const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
-/// Variables by which the recording shells know what to do.
+/// Environment variables that control the recording shells.
 const LOG: &str = "SPECLENS_SHELL_LOG";
 const LIMIT: &str = "SPECLENS_SHELL_LIMIT";
-/// The names of the variables that recorded commands do not see, one in each line.
+/// Names of the variables that recorded commands do not see, one per line.
 const WITHOUT: &str = "SPECLENS_SHELL_WITHOUT";
-/// Set for whatever a recorded command starts: commands within it are a part of it.
+/// Set for everything that a recorded command starts: nested commands are a part of it.
 const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
 
-/// What an agent program works on.
+/// The task of an agent program.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
     /// The program.
     pub program: AgentProgram<'a>,
-    /// What it reads from standard input.
+    /// The standard input.
     pub input: &'a str,
-    /// Where it runs.
+    /// The working directory.
     pub directory: &'a Path,
-    /// What differs in the environment of its commands from that of this program. What is removed there, the agent itself
-    /// keeps.
+    /// The changes to the environment of its commands. The agent itself keeps the variables that are removed there.
     pub environment: &'a Environment,
     /// Maximum duration.
     pub timeout: Duration,
@@ -59,21 +59,21 @@ pub struct Work<'a> {
 /// Its result.
 #[derive(Debug)]
 pub struct Worked {
-    /// What the program printed, as one turn.
+    /// The output of the program, as one turn.
     pub turns: Vec<Turn>,
-    /// The commands that it ran, as far as they were seen.
+    /// The commands that were observed.
     pub commands: CommandLog,
-    /// What ended the work.
+    /// The event that ended the work.
     pub ended: Option<Ended>,
-    /// What broke.
+    /// The error that ended the run, if any.
     pub error: Option<RunError>,
-    /// What else the reader of a report should know.
+    /// Notes for the report.
     pub notes: Vec<String>,
-    /// The time that it took, as far as it was observed.
+    /// The observed duration.
     pub duration_ms: Option<f64>,
 }
 
-/// Lets a program work on a task. Never fails: what goes wrong is part of the answer.
+/// Has a program work on a task. Never fails: errors are part of the result.
 pub async fn perform(work: Work<'_>, background: &Background, cancel: &CancellationToken) -> Worked {
     let path = work.environment.set.get("PATH").cloned().or_else(|| std::env::var("PATH").ok()).unwrap_or_default();
     let shell = work.environment.set.get("SHELL").cloned().or_else(|| std::env::var("SHELL").ok());
@@ -84,11 +84,11 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
     };
     let shims = match installed.map_err(std::io::Error::other).and_then(|shims| shims) {
         Ok(shims) => shims,
-        Err(error) => return Worked::broken(format!("cannot set up the recording shells: {error}")),
+        Err(error) => return Worked::with_error(format!("cannot set up the recording shells: {error}")),
     };
     let environment = surroundings(&work, &shims, &path);
     let command = process::Command {
-        // Its own shell is not one of those that record.
+        // Its own shell is not one of the recording shells.
         program: process::Program { shell: &shims.real, script: work.program.command },
         directory: work.directory,
         environment: &environment,
@@ -116,7 +116,7 @@ pub async fn perform(work: Work<'_>, background: &Background, cancel: &Cancellat
 }
 
 impl Worked {
-    fn broken(message: String) -> Worked {
+    fn with_error(message: String) -> Worked {
         Worked {
             turns: Vec::new(),
             commands: CommandLog { unseen: Some(Unseen::PastShell), ..CommandLog::default() },
@@ -128,7 +128,7 @@ impl Worked {
     }
 }
 
-/// Returns the environment of the program: the shells that record come first.
+/// Returns the environment of the program, with the recording shells first in `PATH`.
 fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = work.environment.set.clone();
     let without: Vec<&str> = work.environment.removed.iter().map(String::as_str).collect();
@@ -142,8 +142,8 @@ fn surroundings(work: &Work<'_>, shims: &Shims, path: &str) -> Environment {
     Environment { set, removed }
 }
 
-/// Returns why a program that ended did not do its work, if it says so: an agent that failed tells nothing about what
-/// it works with.
+/// Returns the reason why a program failed, if its exit status says so: a failed agent says nothing about the program
+/// under test.
 fn failure(ran: &Ran) -> Option<RunError> {
     let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
     let end = end_of(ran);
@@ -156,7 +156,7 @@ fn failure(ran: &Ran) -> Option<RunError> {
     Some(RunError { kind, message })
 }
 
-/// Where this program is, for the shells that record.
+/// Returns the path of this program, for the recording shells.
 pub fn recorder() -> std::io::Result<PathBuf> {
     std::env::current_exe()
 }

@@ -1,7 +1,8 @@
 //! Directories that last as long as an attempt.
 //!
-//! A program that is killed cannot remove its own, so the next one does: the name of a directory says which process made it,
-//! and the directory is locked for as long as that process lives, in whatever container its number counts.
+//! A program that is killed cannot remove its own, so the next one does: the name of a directory has the id of the
+//! process that created it, and the directory is locked for the lifetime of that process, in whatever container the id
+//! is valid.
 
 use std::{
     env, fs, io,
@@ -9,13 +10,13 @@ use std::{
     sync::Once,
 };
 
-/// How the names begin; the number of the process follows.
+/// Prefix of the names; the process id follows.
 const PREFIX: &str = "speclens-";
 
-/// How the names of directories begin that stay.
+/// Prefix of the names of directories that are kept.
 const KEPT: &str = "speclens-kept-";
 
-/// A directory that is removed when this is dropped, whatever the modes are of what is in it.
+/// A directory that is removed when this is dropped, whatever the modes of its content.
 #[derive(Debug)]
 pub(super) struct Temporary {
     path: PathBuf,
@@ -23,7 +24,7 @@ pub(super) struct Temporary {
 }
 
 impl Temporary {
-    /// Makes a directory that only its owner may read. The first one also removes what processes left behind that are dead.
+    /// Creates a directory that only its owner may read. The first call also removes the directories of dead processes.
     pub(super) fn make() -> io::Result<Temporary> {
         static SWEPT: Once = Once::new();
         SWEPT.call_once(|| sweep(&env::temp_dir()));
@@ -33,12 +34,12 @@ impl Temporary {
         Ok(Temporary { path, _lock: lock })
     }
 
-    /// Makes a directory that nobody removes.
+    /// Creates a directory that is not removed.
     pub(super) fn make_kept() -> io::Result<PathBuf> {
         Ok(tempfile::Builder::new().prefix(KEPT).tempdir()?.keep())
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -57,7 +58,7 @@ fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if name.to_str().and_then(maker).is_some_and(|maker| !is_alive(maker)) && is_own(&entry.path()) {
-            // A lock that is still held is one of a process whose number counts elsewhere.
+            // A lock that is still held belongs to a process of another container.
             let lock = fs::File::open(entry.path()).and_then(|file| {
                 file.try_lock()?;
                 Ok(file)
@@ -69,14 +70,14 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Returns the process that made a directory of this name.
+/// Returns the id of the process that created a directory of this name.
 fn maker(name: &str) -> Option<i32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }
 
-/// Removes a directory with all that is in it. Returns whether it is gone.
+/// Removes a directory with its content. Returns whether it is gone.
 fn remove(directory: &Path) -> bool {
-    // A process that was killed a moment ago may still have written something during the first pass.
+    // A process that was killed a moment ago may have written something during the first pass.
     for _ in 0..3 {
         match fs::remove_dir_all(directory) {
             Ok(()) => return true,
@@ -87,7 +88,7 @@ fn remove(directory: &Path) -> bool {
     false
 }
 
-/// Makes every directory below one writable: what is in one that is not cannot be removed.
+/// Makes every directory below one writable: the content of a read-only one cannot be removed.
 fn open_up(directory: &Path) {
     let Ok(metadata) = fs::symlink_metadata(directory) else { return };
     if !metadata.is_dir() {
@@ -100,7 +101,7 @@ fn open_up(directory: &Path) {
     }
 }
 
-/// Whether there is a directory, and no link to one, that belongs to whoever runs this program.
+/// Returns whether a path is a directory, not a link to one, that belongs to the user of this program.
 #[cfg(unix)]
 fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

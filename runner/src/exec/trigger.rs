@@ -27,14 +27,14 @@ use crate::{
 pub use described::described;
 pub(crate) use values::{KnownRun, begun};
 
-/// What all ways of starting a target share.
+/// The parameters that all ways of starting a target share.
 #[derive(Clone, Copy)]
 struct Act<'a> {
     action: &'a TriggerAction,
     filled: &'a Filled,
     gateway: &'a Gateway,
     world: World<'a>,
-    /// Where it is looked whether the target is done.
+    /// The view for checking whether the target is done.
     view: &'a View,
     patience: Patience,
 }
@@ -50,15 +50,15 @@ impl Act<'_> {
     }
 }
 
-/// What came of starting a target: what of the evidence is known by then.
+/// The evidence that is known once a target was started.
 struct Came {
     evidence: Evidence,
-    /// The run, where it is known under another id than it was given.
+    /// The id of the run, if it is not the one that was sent.
     run_id: Option<String>,
     notes: Vec<String>,
 }
 
-/// Returns what is known of a run that was started elsewhere, before it is looked at what it left.
+/// Returns the known facts of a run that was started elsewhere, before its results are observed.
 pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
     let context = match world.gateway {
         Some(gateway) => values::ended(context, None, gateway, world.clock, world.directory),
@@ -67,7 +67,7 @@ pub(crate) fn seen_later(context: Context, world: World<'_>) -> Attempt {
     Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
 }
 
-/// Performs a trigger. Whatever goes wrong is part of what it left behind.
+/// Performs a trigger. Errors are part of the result.
 pub(super) async fn perform(action: &TriggerAction, context: Context, world: World<'_>, view: &View) -> Performed {
     let inputs = Inputs::before_trigger(action, world.files).await;
     let patience = Patience::begin(process::suspended);
@@ -121,7 +121,7 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
         TriggerKind::Agent => program::start(act, &mut watch).await,
         TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
-    // What the script of a gateway could not do is no one else's failure.
+    // A mistake in the script of a gateway is reported as such.
     let fault = act.gateway.player().and_then(|player| player.faults().into_iter().next());
     if let (Some(message), None) = (fault, &evidence.error) {
         evidence.error = Some(RunError { kind: RunErrorKind::Script, message });

@@ -1,4 +1,4 @@
-//! The files that settings declare as inputs of every command: single files, trees, and what patterns match.
+//! The files that settings declare as inputs of every command: single files, directories and patterns.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use speclens_schema::{files, suite::Inputs};
 
 use super::{Digests, slashed, way};
 
-/// Maximum number of files that one entry stands for. What is beyond it decides nothing, and is noted.
+/// Maximum number of files of one entry. Files beyond it are ignored, and noted.
 pub(super) const MAX_FILES: usize = 20_000;
 
 /// Maximum number of bytes of all files together whose content counts.
@@ -31,23 +31,24 @@ pub struct Declared {
     patterns: Vec<String>,
 }
 
-/// What was found of what is declared.
+/// The files found for declared entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// The files by their paths from the root, each with a digest; those beyond the first few under the entry that names them.
+    /// The files by their paths from the root, each with a digest; those beyond the first few under the entry that
+    /// includes them.
     pub(super) inputs: Inputs,
-    /// The entries that stand for more files than are looked at.
+    /// The entries that include too many files.
     pub(super) cut: Vec<String>,
 }
 
 impl Declared {
-    /// Declares paths and patterns that start from a directory. Those that lead out of it are omitted.
+    /// Declares paths and patterns relative to a directory. Those that lead out of it are omitted.
     pub fn new(directory: &Path, entries: &[String]) -> Declared {
         let patterns = entries.iter().filter_map(|entry| Declared::pattern(entry)).collect();
         Declared { directory: directory.to_owned(), patterns }
     }
 
-    /// Returns an entry without `.` and `..`, the empty text for the directory itself; `None` for one that leads out.
+    /// Returns an entry without `.` and `..`, the empty string for the directory itself; `None` if it leads out.
     pub fn pattern(entry: &str) -> Option<String> {
         let is_whole =
             !entry.is_empty() && entry.split('/').all(|step| matches!(step, "" | ".")) && !entry.starts_with('/');
@@ -84,7 +85,7 @@ impl Declared {
         Seen { inputs, cut }
     }
 
-    /// Whether a change of a path may change what is declared.
+    /// Returns whether a change of a path may change the declared files.
     pub(super) fn concerns(&self, path: &Path) -> bool {
         if self.directory.starts_with(path) {
             return true;
@@ -99,7 +100,7 @@ impl Declared {
     }
 }
 
-/// Returns the part of a pattern before the first step with a wildcard.
+/// Returns the part of a pattern before the first component with a wildcard.
 fn fixed(pattern: &str) -> &str {
     let Some(wild) = pattern.find(is_wild) else { return pattern };
     pattern[..wild].rsplit_once('/').map_or("", |(fixed, _)| fixed)

@@ -1,4 +1,4 @@
-//! Digests of files, kept as long as neither the size nor the time of the last change says that a file is another one.
+//! Digests of files, cached until the size or the modification time of the file changes.
 
 use std::{
     collections::HashMap,
@@ -12,11 +12,11 @@ use std::{
 use sha2::{Digest as _, Sha256};
 use speclens_schema::files::short;
 
-/// Maximum size in bytes of a file whose content counts. A larger one is known by its size and the time of its last change.
+/// Maximum size in bytes of a file whose content counts. A larger one is identified by its size and modification time.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// File systems count time in steps: a file that changed within this time before it was read may have changed once more without
-/// showing it.
+/// Resolution of file times, with a margin: a file that changed within this time before it was read may have changed
+/// again unnoticed.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The digests of files that were read.
@@ -33,13 +33,13 @@ struct Known {
 }
 
 impl Digests {
-    /// Returns the digest of one file, whatever else is read.
+    /// Returns the digest of one file, without a limit on the total size.
     pub(super) fn of_one(&self, path: &Path) -> Option<String> {
         self.of(path, &mut { u64::MAX })
     }
 
-    /// Returns the digest of a regular file at a path without symbolic links; `None` where there is none, or it cannot
-    /// be read. Where no more than `left` bytes may be read, a larger file is known as one that is too large.
+    /// Returns the digest of a regular file at a path without symbolic links; `None` if there is none, or it cannot be
+    /// read. A file larger than `left` bytes is identified as too large.
     pub(super) fn of(&self, path: &Path, left: &mut u64) -> Option<String> {
         let now = SystemTime::now();
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -56,7 +56,7 @@ impl Digests {
             return digest;
         }
         let mut hash = Sha256::new();
-        // A file that grows meanwhile is read as far as it reached.
+        // A file that grows meanwhile is read up to its first size.
         io::copy(&mut fs::File::open(path).ok()?.take(size), &mut hash).ok()?;
         let digest = short(&hash.finalize());
         if now.duration_since(changed).is_ok_and(|age| age > SETTLED) {

@@ -1,4 +1,4 @@
-//! Paths as texts: with slashes, from one directory to a file, without `.` and `..`.
+//! Paths as text: with slashes, relative to a directory, without `.` and `..`.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub fn slashed(path: &Path) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
-/// Returns the way from a directory to a path, both absolute and without symbolic links.
+/// Returns the relative path from a directory to a path, both absolute and without symbolic links.
 pub fn way(directory: &Path, path: &Path) -> Option<String> {
     let common = directory.components().zip(path.components()).take_while(|(one, other)| one == other).count();
     let up = directory.components().skip(common).map(|_| Some(".."));
@@ -32,7 +32,7 @@ pub(super) fn normal_from(path: &str) -> String {
     names.join("/")
 }
 
-/// Returns a path without `.` and `..`, as far as they have names before them.
+/// Returns a path without `.`, and without `..` as far as there are names before it.
 pub(super) fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -45,7 +45,7 @@ pub(super) fn normal(path: &str) -> String {
     names.join("/")
 }
 
-/// Returns a path without `..`, whether or not there is something.
+/// Returns a path without `..`, without looking at the disk.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -1,4 +1,4 @@
-//! Tests of the files: what is seen, what is kept in mind, how far it reaches.
+//! Tests of the files: reading, caching, and limits of access.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! What is in a directory that tasks begin with: files, directories and links, with their modes.
+//! The content of a scaffold: files, directories and links, with their modes.
 
 use std::{
     collections::BTreeMap,
@@ -15,8 +15,8 @@ use super::{
     slashed,
 };
 
-/// Looks at everything below a directory, which the suite calls `name`. `follow` gets each directory, by its path from
-/// there, before it is listed. Where there is too much to list one by one, what is in the same directory shares a digest.
+/// Reads everything below a directory, which the suite calls `name`. `follow` receives each directory, by its relative
+/// path, before it is listed. If there is too much to list one by one, entries of the same directory share a digest.
 pub(super) fn look(root: &Path, name: &str, digests: &Digests, mut follow: impl FnMut(&Path)) -> Inputs {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let mut left = MAX_BYTES;
@@ -50,8 +50,8 @@ enum Kind {
     Leaf,
 }
 
-/// Returns what is at a path, and a digest of it. Only what the owner may do with it counts: what others may is up to
-/// the machine.
+/// Returns the kind and a digest of an entry. Only the owner's permissions count: those of others depend on the
+/// machine.
 fn digest_of(path: &Path, digests: &Digests, left: &mut u64) -> Option<(Kind, String)> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let mode = mode(&metadata);
@@ -76,7 +76,8 @@ fn mode(_: &fs::Metadata) -> u32 {
     0
 }
 
-/// As it is; where there are too many, by directories; where there are still too many, by those at the top; else as one.
+/// Returns the entries as they are; if there are too many, by directory; if there are still too many, by top-level
+/// entry; or else as one.
 fn grouped(found: &BTreeMap<String, String>) -> Inputs {
     if found.len() <= MAX_LISTED {
         return found.clone();

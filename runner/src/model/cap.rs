@@ -1,10 +1,10 @@
-//! How many requests to models are in flight at once.
+//! The limit on model requests in flight.
 
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Maximum number of requests in flight of the whole program, whatever its suites say together.
+/// Maximum number of requests in flight of the whole program, whatever its suites allow together.
 const MAX_IN_FLIGHT: usize = 32;
 
 static OF_PROGRAM: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT);
@@ -13,7 +13,7 @@ static OF_PROGRAM: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT);
 #[derive(Clone, Debug)]
 pub(super) struct Cap(Arc<Semaphore>);
 
-/// Leave to make one request, for as long as it lives.
+/// A permit for one request, valid until it is dropped.
 #[derive(Debug)]
 pub(super) struct Leave<'c> {
     _of_suite: SemaphorePermit<'c>,
@@ -21,12 +21,12 @@ pub(super) struct Leave<'c> {
 }
 
 impl Cap {
-    /// A suite may have so many requests in flight.
+    /// Returns a share with this many requests in flight.
     pub(super) fn new(requests: usize) -> Cap {
         Cap(Arc::new(Semaphore::new(requests.clamp(1, MAX_IN_FLIGHT))))
     }
 
-    /// Waits until one more request may be made.
+    /// Waits until another request may be made.
     pub(super) async fn leave(&self) -> Leave<'_> {
         const OPEN: &str = "nothing closes it";
         let of_suite = self.0.acquire().await.expect(OPEN);

@@ -1,4 +1,4 @@
-//! Conversations and answers, between this program's words and those of the library that speaks to providers.
+//! Converts conversations and answers between this program's types and those of the library that calls providers.
 
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ChatResponse, ContentPart, MessageContent, ReasoningEffort, StopReason,
@@ -12,7 +12,7 @@ use speclens_schema::{
 
 use super::{Message, Reply, Request, Unfinished, price, provider::Target};
 
-/// Returns the conversation, and how it is to be answered.
+/// Returns the conversation and the options of the answer.
 pub(super) fn request(request: &Request, target: &Target) -> (ChatRequest, ChatOptions) {
     let mut chat = ChatRequest::new(messages(&request.messages, target.api));
     if !request.system.is_empty() {
@@ -30,8 +30,8 @@ pub(super) fn request(request: &Request, target: &Target) -> (ChatRequest, ChatO
     if let Some(max_tokens) = request.max_tokens {
         options = options.with_max_tokens(max_tokens);
     }
-    // The library takes `-medium` off `mistral-medium`, as a wish for effort. An effort that this protocol cannot say keeps
-    // the name whole, and is not sent.
+    // The library strips `-medium` off `mistral-medium` as a reasoning effort. An effort that this protocol cannot
+    // express keeps the name whole, and is not sent.
     if target.api == Api::OpenAi && ReasoningEffort::from_model_name(&target.model).0.is_some() {
         options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
     }
@@ -40,7 +40,7 @@ pub(super) fn request(request: &Request, target: &Target) -> (ChatRequest, ChatO
 
 fn messages(messages: &[Message], api: Api) -> Vec<ChatMessage> {
     let mut chat: Vec<ChatMessage> = Vec::new();
-    // Some protocols want the name of the tool beside the result.
+    // Some protocols want the name of the tool with the result.
     let mut calls: Vec<&ToolCall> = Vec::new();
     let mut follows_result = false;
     for message in messages {
@@ -55,7 +55,7 @@ fn messages(messages: &[Message], api: Api) -> Vec<ChatMessage> {
                 let mut response = ToolResponse::new(call, text);
                 response.fn_name = calls.iter().find(|known| known.id == *call).map(|known| known.name.clone());
                 match chat.last_mut() {
-                    // The results of one answer belong together; Ollama has no place for more than one in a message.
+                    // The results of one answer belong together; Ollama allows only one per message.
                     Some(last) if follows_result && api != Api::Ollama => last.content.push(response),
                     _ => chat.push(ChatMessage::tool(MessageContent::from_tool_responses(vec![response]))),
                 }
@@ -66,7 +66,7 @@ fn messages(messages: &[Message], api: Api) -> Vec<ChatMessage> {
     chat
 }
 
-/// Returns an earlier answer, as it came where the provider wants to see it like that.
+/// Returns an earlier answer, unchanged if the provider wants it so.
 fn content(reply: &Reply) -> MessageContent {
     if let Some(carried) = reply.carried.clone().and_then(|carried| serde_json::from_value(carried).ok()) {
         return carried;
@@ -83,9 +83,9 @@ fn content(reply: &Reply) -> MessageContent {
     MessageContent::from_parts(text.into_iter().chain(calls).collect::<Vec<_>>())
 }
 
-/// Returns what was answered. The error says what an answer of the protocol has and this one has not.
+/// Returns the answer. The error names the field that an answer of the protocol must have, and this one lacks.
 pub(super) fn reply(mut response: ChatResponse, api: Api, price: Option<Price>) -> Result<Reply, &'static str> {
-    // The library takes any JSON for an answer that says nothing.
+    // The library accepts any JSON as an empty answer.
     let (place, what) = match api {
         Api::OpenAi => ("/choices/0/message", "`choices[0].message`"),
         Api::Anthropic => ("/content", "`content`"),
@@ -112,8 +112,8 @@ pub(super) fn reply(mut response: ChatResponse, api: Api, price: Option<Price>) 
     Ok(Reply { text, calls, usage, carried, unfinished })
 }
 
-/// Returns what was answered in a body that the library cannot read, although the answer says something: a chat completion
-/// that calls a tool with arguments which are no JSON, of which the model is to hear, or a question that Gemini refuses.
+/// Returns the answer in a body that the library cannot read although it has content: a chat completion that calls a
+/// tool with arguments that are not valid JSON, which is reported to the model, or a question that Gemini refuses.
 pub(super) fn rescued(body: &Value, api: Api, price: Option<Price>) -> Option<Reply> {
     match api {
         Api::OpenAi => {
@@ -132,7 +132,7 @@ pub(super) fn rescued(body: &Value, api: Api, price: Option<Price>) -> Option<Re
     }
 }
 
-/// Returns a call in a chat completion. Arguments that are no JSON stay the text that they are.
+/// Returns a call in a chat completion. Arguments that are not valid JSON remain a string.
 fn call(call: &Value) -> Option<ToolCall> {
     let text = |place: &str| call.pointer(place)?.as_str().map(str::to_owned);
     let arguments = call.pointer("/function/arguments")?;
@@ -153,7 +153,7 @@ fn unfinished(reason: &StopReason) -> Option<Unfinished> {
     }
 }
 
-/// Returns the whole answer, where it holds more than its text and its calls.
+/// Returns the whole answer, if it has more than its text and its calls.
 fn carried(response: ChatResponse) -> Option<Value> {
     let ChatResponse { mut content, reasoning_content, .. } = response;
     if let Some(reasoning) = reasoning_content.filter(|_| !content.contains_reasoning_content()) {

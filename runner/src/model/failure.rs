@@ -1,4 +1,4 @@
-//! What went wrong with a request, in words.
+//! Failed requests and their messages.
 
 use std::{error::Error, time::Duration};
 
@@ -14,28 +14,28 @@ use super::{
     retry::{Advice, Failed},
 };
 
-/// Maximum number of characters of a provider's own words in a message.
+/// Maximum number of characters of a provider's error text in a message.
 const MAX_WORDS: usize = 200;
 
-/// What went wrong with a request.
+/// The cause of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The provider answered with a status that says so.
+    /// The provider answered with an error status.
     Status {
         /// The status.
         status: u16,
-        /// What it says about asking again.
+        /// The provider's advice about retries.
         advice: Advice,
-        /// What it says is wrong.
+        /// The error text of the provider.
         words: String,
-        /// Whether there is no money left: waiting does not help.
+        /// Whether the account has no credit left: waiting does not help.
         is_unpaid: bool,
     },
-    /// The provider answered that it failed, with a status that says the opposite. What it says is wrong.
+    /// The provider answered with an error, with this text, despite a status of success.
     Told(String),
-    /// There is no connection to it.
+    /// No connection to the provider.
     Unreachable(String),
-    /// The connection broke before the answer was complete.
+    /// The connection was closed before the answer was complete.
     Cut(String),
     /// The answer did not come in time.
     TimedOut,
@@ -43,7 +43,7 @@ pub(super) enum Failure {
     Unreadable(String),
 }
 
-/// Who was asked, for messages.
+/// The request, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     /// The host.
@@ -52,12 +52,12 @@ pub(super) struct Asked<'a> {
     pub(super) variable: Option<&'a str>,
     /// Maximum duration of an answer.
     pub(super) deadline: Duration,
-    /// How often the request was made again.
+    /// Number of retries.
     pub(super) retries: u32,
 }
 
 impl Failure {
-    /// Reads an error of the library. `now` is the time in seconds since 1970.
+    /// Converts an error of the library. `now` is the time in seconds since 1970.
     pub(super) fn of(error: genai::Error, key: Option<&Key>, now: i64) -> Failure {
         let mask = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.mask(text));
         match error {
@@ -69,7 +69,7 @@ impl Failure {
         }
     }
 
-    /// Reads the error in a body that came with a status of success.
+    /// Reads the error in a body with a status of success.
     pub(super) fn told_in(body: &Value, key: Option<&Key>) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
@@ -116,7 +116,7 @@ impl Failure {
         Failure::Cut(in_line(&innermost(&error.without_url())))
     }
 
-    /// Returns what decides whether the request is made again.
+    /// Returns the properties that decide about a retry.
     pub(super) fn failed(&self) -> Failed {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
@@ -127,7 +127,7 @@ impl Failure {
         }
     }
 
-    /// Says what went wrong and what to do.
+    /// Returns the error message with its remedy.
     pub(super) fn into_error(self, asked: Asked<'_>) -> RunError {
         let Asked { host, variable, deadline, retries } = asked;
         let after = match retries {
@@ -212,10 +212,10 @@ fn of_status(
     }
 }
 
-/// Returns what a provider says is wrong: each has another place for it.
+/// Returns the error text in a provider's body: each provider has another place for it.
 fn words(body: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
-    // Gemini's compatible address answers with a list of one.
+    // Gemini's compatible address answers with a list of one item.
     let parsed = parsed.map(|value| value.get(0).cloned().unwrap_or(value));
     let place = ["/error/message", "/error", "/message", "/detail"];
     let found = parsed.as_ref().and_then(|value| place.iter().find_map(|place| value.pointer(place)?.as_str()));
@@ -230,7 +230,7 @@ fn in_line(text: &str) -> String {
     shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
 }
 
-/// Returns the first cause: what is around it only says where it happened.
+/// Returns the innermost cause: the outer ones only say where it happened.
 fn innermost(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {

@@ -1,22 +1,22 @@
-//! Keys of providers: read from the environment once, sent to one host, shown nowhere.
+//! Keys of providers: read from the environment once, sent to one host, never shown.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use reqwest::header::HeaderValue;
 
-/// The key of a provider. Nothing shows its value: it leaves only as a header that is marked as sensitive.
+/// The key of a provider. Its value is never shown: it leaves only as a header that is marked as sensitive.
 #[derive(Clone)]
 pub(super) struct Key(Arc<str>);
 
 impl Key {
-    /// Reads what a variable holds. `None` where that is not a key: it is blank, or no header can carry it.
+    /// Reads the value of a variable. `None` if it is not a valid key: blank, or not allowed in a header.
     pub(super) fn read(text: &str) -> Option<Key> {
         let text = text.trim();
         let is_key = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         is_key.then(|| Key(text.into()))
     }
 
-    /// Returns the header that carries it, after a word such as `Bearer `.
+    /// Returns the header with the key, after a word such as `Bearer `.
     pub(super) fn header(&self, before: &str) -> HeaderValue {
         let text = format!("{before}{}", self.0);
         let mut value = HeaderValue::from_str(&text).expect("a key holds only characters that a header may hold");
@@ -59,12 +59,12 @@ impl Keys {
         self.0.extend(Keys::read(names, environment).0);
     }
 
-    /// Returns the key that a variable holds. `None`: the variable is not set, or holds no key.
+    /// Returns the key in a variable; `None` if the variable is not set, or has no valid key.
     pub(super) fn get(&self, name: &str) -> Option<&Key> {
         self.0.get(name)
     }
 
-    /// Whether a variable holds a key.
+    /// Returns whether a variable has a key.
     pub(super) fn is_set(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_or_broken_variable_holds_no_key() {
+    fn blank_or_invalid_variable_is_not_a_key() {
         for text in ["", "  \n", "two words", "schlüssel", "line\nbreak"] {
             assert!(Key::read(text).is_none(), "{text:?}");
         }

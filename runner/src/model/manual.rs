@@ -1,4 +1,4 @@
-//! A person instead of a model: each line that is typed is a command that the test runs and records.
+//! A person instead of a model: each typed line is a command that the test runs and records.
 
 use std::{
     collections::BTreeMap,
@@ -19,11 +19,11 @@ pub const ID: &str = "manual";
 /// The line that ends a task, as an empty one does.
 const END: &str = "exit";
 
-/// Where a person reads and types.
+/// The console of a person.
 pub trait Console: Send + Sync + fmt::Debug {
-    /// Shows a text and returns the next line without its end; `None` when there is no more input.
+    /// Shows a text and returns the next line without its end; `None` at the end of the input.
     ///
-    /// Dropping the receiver gives up the question. The line that is typed for it then counts for nothing.
+    /// Dropping the receiver cancels the question; the line that is typed for it is ignored.
     fn ask(&self, shown: String) -> oneshot::Receiver<Option<String>>;
 }
 
@@ -31,14 +31,14 @@ pub trait Console: Send + Sync + fmt::Debug {
 #[derive(Debug)]
 pub struct Manual {
     console: Arc<dyn Console>,
-    /// Held while a person is asked; the conversation that was asked last.
+    /// The conversation that was asked last; locked while a person is asked.
     asked: tokio::sync::Mutex<Option<String>>,
-    /// Numbers the calls.
+    /// Numbers of the calls, by test.
     calls: Mutex<BTreeMap<String, usize>>,
 }
 
 impl Manual {
-    /// Asks the person at the terminal of this process. Refused where there is none.
+    /// Asks the person at the terminal of this process. Fails without a terminal.
     pub fn at_terminal() -> Result<Manual, RunError> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             let message = "`manual` asks a person, which needs a terminal; run `speclens run --model manual` in one";
@@ -92,7 +92,7 @@ impl Model for Manual {
     }
 }
 
-/// Returns what a person reads at the beginning of a task.
+/// Returns the introduction to a task for a person.
 fn header(request: &Request) -> String {
     let asked = request.messages.iter().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
@@ -102,7 +102,7 @@ fn header(request: &Request) -> String {
     format!("\n{}\n{asked}\n(one command per line; an empty line or `{END}` ends the task)\n", printable(&request.test))
 }
 
-/// Returns what a command gave, for a person.
+/// Returns the result of a command, for a person.
 fn result(text: &str) -> String {
     let told: Value = serde_json::from_str(text).unwrap_or_default();
     let streams: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|name| told.get(name)?.as_str()).collect();
@@ -123,7 +123,7 @@ fn result(text: &str) -> String {
     shown
 }
 
-/// Returns a text without control sequences: what a command prints must not steer the terminal of the person.
+/// Returns a text without control sequences: the output of a command must not control the person's terminal.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }
@@ -132,33 +132,33 @@ fn printable(text: &str) -> String {
 #[derive(Clone, Copy, Debug)]
 struct Terminal;
 
-/// A question, and who waits for the answer.
+/// A question, and the receiver of the answer.
 type Question = (String, oneshot::Sender<Option<String>>);
 
 impl Console for Terminal {
     fn ask(&self, shown: String) -> oneshot::Receiver<Option<String>> {
         static QUESTIONS: OnceLock<mpsc::UnboundedSender<Question>> = OnceLock::new();
-        // A thread of its own waits for lines, so that the end of the program does not wait for a person.
+        // A separate thread waits for lines, so the end of the program does not wait for a person.
         let questions = QUESTIONS.get_or_init(|| {
             let (sender, receiver) = mpsc::unbounded_channel();
             std::thread::spawn(move || answer_all(receiver, &mut io::stdin().lock(), &mut io::stderr()));
             sender
         });
         let (sender, receiver) = oneshot::channel();
-        // Without the thread nobody answers, which the receiver learns.
+        // Without the thread there is no answer, which the receiver notices.
         let _ = questions.send((shown, sender));
         receiver
     }
 }
 
-/// Answers questions with lines until there are none of one kind.
+/// Answers questions with lines until there are no more questions or lines.
 fn answer_all(mut questions: mpsc::UnboundedReceiver<Question>, input: &mut dyn BufRead, output: &mut dyn Write) {
     while let Some((shown, sender)) = questions.blocking_recv() {
-        // A terminal that is gone answers with the end of its input.
+        // A closed terminal answers with the end of its input.
         let _ = output.write_all(shown.as_bytes()).and_then(|()| output.flush());
         let mut line = String::new();
         let read = input.read_line(&mut line).unwrap_or_default();
-        // Who gave up the question is not told: the line was meant for that task and for no other.
+        // The receiver may be gone: the line was meant for that task only.
         let _ = sender.send((read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()));
     }
 }
@@ -167,7 +167,7 @@ fn answer_all(mut questions: mpsc::UnboundedReceiver<Question>, input: &mut dyn 
 mod tests {
     use super::*;
 
-    /// A person who types these lines, and sees what is shown.
+    /// A person who types these lines and sees the output.
     #[derive(Debug, Default)]
     struct Person {
         lines: Mutex<Vec<&'static str>>,
@@ -231,7 +231,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_question_is_asked_at_a_time() {
-        /// Answers when it is reported to, and counts who waits.
+        /// Answers when notified, and counts the waiting requests.
         #[derive(Debug, Default)]
         struct Slow(Mutex<Vec<oneshot::Sender<Option<String>>>>);
         impl Console for Slow {
@@ -253,7 +253,7 @@ mod tests {
             std::future::poll_fn(|context| std::task::Poll::Ready(second.as_mut().poll(context).is_pending())).await
         );
         assert_eq!(waiting(), 1);
-        // Giving up the first question lets the second one be asked.
+        // Dropping the first question lets the second one be asked.
         drop(first);
         assert!(
             std::future::poll_fn(|context| std::task::Poll::Ready(second.as_mut().poll(context).is_pending())).await

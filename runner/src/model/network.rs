@@ -28,7 +28,7 @@ use super::{
 };
 use crate::encryption;
 
-/// How long it may take to connect.
+/// Maximum duration of connecting.
 const CONNECT: Duration = Duration::from_secs(15);
 
 /// A model that is asked over the network.
@@ -44,7 +44,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Prepares to ask a model. Nothing is sent yet.
+    /// Prepares a model. Nothing is sent yet.
     pub(super) fn new(
         target: Target,
         key: Option<(String, Key)>,
@@ -53,11 +53,11 @@ impl Network {
         cap: Cap,
     ) -> Result<Network, RunError> {
         let host = target.host();
-        let broken = |why: String| {
+        let provider_error = |why: String| {
             let message = format!("cannot prepare requests to {host}: {why}");
             RunError { kind: RunErrorKind::Provider, message }
         };
-        let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(broken)?;
+        let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(provider_error)?;
         Ok(Network { client, target, host, key, price, deadline, cap })
     }
 
@@ -97,7 +97,7 @@ impl Network {
             .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
     }
 
-    /// Returns what an answer says that the library cannot read.
+    /// Returns the content of an answer that the library cannot read.
     fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
         if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
             if let Some(failure) = self.told_in(response_body) {
@@ -115,7 +115,7 @@ impl Network {
         Failure::told_in(body, self.key.as_ref().map(|(_, key)| key))
     }
 
-    /// Returns where the library sends requests. It never sees a key, so it cannot show one: the client adds it.
+    /// Returns the address for the library. It never sees a key, so it cannot show one: the client adds it.
     fn service(&self) -> ServiceTarget {
         let url = self.target.url().to_string();
         ServiceTarget {
@@ -138,7 +138,7 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Builds a client for one address, which carries the key in each request.
+/// Builds a client for one address, which sends the key with each request.
 fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Client, String> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
@@ -157,17 +157,17 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
         .default_headers(headers)
         .timeout(deadline)
         .connect_timeout(CONNECT.min(deadline))
-        // Another address may belong to another owner, and the key would go there.
+        // Another address may belong to another owner, who would receive the key.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
-        // A small body that unpacks to a large one is no answer.
+        // A small body that unpacks to a large one is not a valid answer.
         .no_gzip()
         // A request that is dropped closes its connection, so the provider stops.
         .http1_only()
         .tls_backend_preconfigured(encryption::of(target.base_url.scheme())?);
     if target.base_url.scheme() == "http" || is_loopback(&target.base_url) {
-        // A proxy would read what is not encrypted, and does not lead to this machine.
+        // A proxy could read what is not encrypted, and does not lead to this machine.
         builder = builder.no_proxy();
     }
     let client = builder.build().map_err(|error| error.to_string())?;

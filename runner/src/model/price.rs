@@ -1,14 +1,14 @@
-//! What an answer costs: list prices of a day, and those of the settings.
+//! The cost of answers: list prices of a certain day, and prices of the settings.
 
 use std::{collections::BTreeMap, fmt};
 
 use speclens_schema::{evidence::Usage, settings::Price};
 
-/// The day on which the providers asked these prices.
+/// The date of these list prices.
 const PRICES_OF: &str = "2026-03-21";
 
-/// US dollars per million tokens, sent and received, by provider and model. Prices for the shortest prompts and for tokens
-/// that are not cached, so a cost is an estimate.
+/// Input and output prices in US dollars per million tokens, by provider and model. They are for the shortest prompts
+/// and for tokens that are not cached, so a cost is an estimate.
 const PRICES: &[(&str, &str, f64, f64)] = &[
     ("anthropic", "claude-3-haiku", 0.25, 1.25),
     ("anthropic", "claude-3-5-haiku", 0.8, 4.0),
@@ -40,21 +40,21 @@ const PRICES: &[(&str, &str, f64, f64)] = &[
     ("openai", "o4-mini", 1.1, 4.4),
 ];
 
-/// A price, and who says that it is one.
+/// A price and its source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quote {
     /// The price.
     pub price: Price,
-    /// Who says so.
+    /// The source.
     pub source: PriceSource,
 }
 
-/// Who says what a model costs.
+/// The source of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceSource {
     /// The settings.
     Settings,
-    /// The built-in list of a day.
+    /// The built-in list of a certain day.
     List,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for PriceSource {
     }
 }
 
-/// Finds the price of a model: what the settings say of its id, or else its list price. `None`: not known.
+/// Returns the price of a model: from the settings, or else its list price; `None` if it is not known.
 pub(super) fn price_of(settings: &BTreeMap<String, Price>, id: &str) -> Option<Quote> {
     let of_settings = settings.get(id).map(|price| Quote { price: *price, source: PriceSource::Settings });
     of_settings.or_else(|| list_price(id).map(|price| Quote { price, source: PriceSource::List }))
@@ -81,7 +81,7 @@ fn list_price(id: &str) -> Option<Price> {
     Some(Price { input, output })
 }
 
-/// Returns a name without the day of its release: `gpt-4o-2024-08-06` costs as much as `gpt-4o`.
+/// Returns a name without its release date: `gpt-4o-2024-08-06` costs as much as `gpt-4o`.
 fn without_day(model: &str) -> &str {
     let is_number = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     match *model.rsplitn(4, '-').collect::<Vec<_>>() {
@@ -90,7 +90,7 @@ fn without_day(model: &str) -> &str {
     }
 }
 
-/// Returns what an answer of so many tokens costs.
+/// Returns the cost of an answer with these tokens.
 pub(super) fn priced(input_tokens: u64, output_tokens: u64, price: Option<Price>) -> Usage {
     const MILLION: f64 = 1_000_000.0;
     // Far fewer tokens than a double can count.

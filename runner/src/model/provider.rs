@@ -1,7 +1,7 @@
-//! Where a model is reached, and with which key: decided from its id, the settings, and which keys are set.
+//! Address and key of a model, decided from its id, the settings, and the keys that are set.
 //!
-//! A key goes to the built-in address of its own provider, or to an address that is in the same entry of the settings as
-//! the name of its variable. Nothing else sends one.
+//! A key goes to the built-in address of its own provider, or to an address in the same entry of the settings as the
+//! name of its variable, and to no other address.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -20,7 +20,7 @@ struct BuiltIn {
     api: Api,
     adapter: AdapterKind,
     base_url: &'static str,
-    /// The variables that may hold its key, the usual one first. Without any it needs none.
+    /// The variables that may hold its key, the usual one first. Empty if it needs none.
     variables: &'static [&'static str],
 }
 
@@ -69,19 +69,19 @@ const BUILT_IN: &[BuiltIn] = &[
     open_ai(&["openrouter"], AdapterKind::OpenRouter, "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]),
 ];
 
-/// The gateway that cli-bench takes its models from. It knows them by their whole ids.
+/// The default gateway of cli-bench. It knows models by their whole ids.
 const GATEWAY: BuiltIn = open_ai(&[], AdapterKind::OpenAI, "https://ai-gateway.vercel.sh/v1", &[GATEWAY_VARIABLE]);
 
 /// The variable that holds the key of the gateway.
 pub(super) const GATEWAY_VARIABLE: &str = "AI_GATEWAY_API_KEY";
 
-/// Variables that hold a key of a tool whose suites are run here, and of no provider.
+/// Variables that hold a key of a tool whose suites run here, and of no provider.
 const KEYS_OF_TOOLS: &[&str] = &["CLIWATCH_API_KEY"];
 
-/// Where a model is reached.
+/// The address of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
-    /// The name that the other side knows the model by.
+    /// The name of the model at the provider.
     pub(super) model: String,
     /// The protocol.
     pub(super) api: Api,
@@ -89,7 +89,7 @@ pub(super) struct Target {
     pub(super) adapter: AdapterKind,
     /// The address, without the part that names the operation.
     pub(super) base_url: Url,
-    /// The variables that may hold the key, the usual one first. Without any, no key is sent.
+    /// The variables that may hold the key, the usual one first. If empty, no key is sent.
     pub(super) variables: Vec<String>,
     /// Whether the AI Gateway passes the request on.
     pub(super) is_gateway: bool,
@@ -102,7 +102,7 @@ pub(super) fn key_variables(settings: &Settings) -> BTreeSet<String> {
     built_in.copied().chain(named).map(str::to_owned).collect()
 }
 
-/// Finds where the model with an id is reached.
+/// Returns the target of the model with an id.
 pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Result<Target, RunError> {
     let (provider, model) = split(id)?;
     let built_in = built_in(provider);
@@ -118,7 +118,7 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
             let known = BUILT_IN.iter().flat_map(|known| known.names).copied();
             let near = words::nearest(provider, known.chain(settings.providers.keys().map(String::as_str)));
             let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
-            Err(broken(format!(
+            Err(provider_error(format!(
                 "unknown provider `{provider}` of the model `{id}`; {near}describe it under `providers:` in `speclens.yaml`, \
                  or set `{GATEWAY_VARIABLE}` to reach it through the AI Gateway"
             )))
@@ -129,10 +129,10 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
 /// Returns the provider and the model that an id names.
 fn split(id: &str) -> Result<(&str, &str), RunError> {
     let parts = id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-    parts.ok_or_else(|| broken(format!("`{id}` is not a valid model id; write `provider/model`")))
+    parts.ok_or_else(|| provider_error(format!("`{id}` is not a valid model id; write `provider/model`")))
 }
 
-/// Finds where a model is reached that a suite describes itself, with a variable for the key, or an address, or both.
+/// Returns the target of a model that a suite describes itself, with a variable for the key, or an address, or both.
 pub(super) fn of_suite(
     provider: &str,
     model: &str,
@@ -140,7 +140,7 @@ pub(super) fn of_suite(
     key_env: Option<&str>,
 ) -> Result<Target, RunError> {
     let Some(known) = built_in(provider) else {
-        return Err(broken(format!(
+        return Err(provider_error(format!(
             "models of the provider `{provider}` cannot judge; choose another one under `judge:` in `speclens.yaml`"
         )));
     };
@@ -160,28 +160,28 @@ pub(super) fn of_suite(
     target.checked().map_err(of_suite)
 }
 
-/// What is wrong with an entry of `providers`.
+/// A mistake in an entry of `providers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryFault {
-    /// There is no address, and no built-in provider of the name.
+    /// It has no address, and no built-in provider has this name.
     NoAddress,
-    /// The address is not one. Says why.
+    /// The address is not valid, for this reason.
     NotAnAddress(String),
-    /// The address is not one of the web.
+    /// The address is not an HTTP address.
     NotWeb,
-    /// The address holds a password.
+    /// The address contains a password.
     Password,
-    /// The key would not be encrypted on its way.
+    /// The key would be sent without encryption.
     Open,
 }
 
 impl EntryFault {
-    /// Finds what is wrong with the entry of a name.
+    /// Returns the mistake in the entry of a name, if any.
     pub fn of(name: &str, entry: &Provider) -> Option<EntryFault> {
         described("any", entry, built_in(name)).err()
     }
 
-    /// Returns what to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> &'static str {
         match self {
             EntryFault::NoAddress => "give it a `base_url`",
@@ -203,7 +203,7 @@ impl EntryFault {
         }
     }
 
-    /// Returns what is wrong, where the address is the value of this key.
+    /// Returns the message, where the address is the value of this key.
     fn sentence(&self, key: &str) -> String {
         match self {
             EntryFault::NoAddress => format!("missing `{key}`, because no built-in provider has this name"),
@@ -253,7 +253,7 @@ fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Resul
     target.checked()
 }
 
-/// Reads an address as a base: no part of it may be a credential.
+/// Reads a base address: no part of it may be a credential.
 fn read_address(text: &str) -> Result<Url, EntryFault> {
     let address = Url::parse(text.trim()).map_err(|error| EntryFault::NotAnAddress(error.to_string()))?;
     if !matches!(address.scheme(), "http" | "https") || !address.has_host() {
@@ -279,13 +279,13 @@ impl BuiltIn {
 }
 
 impl Target {
-    /// Refuses to send a key where everybody on the way can read it.
+    /// Refuses to send a key without encryption.
     fn checked(self) -> Result<Target, EntryFault> {
         let is_open = self.base_url.scheme() == "http" && !is_loopback(&self.base_url);
         if is_open && !self.variables.is_empty() { Err(EntryFault::Open) } else { Ok(self) }
     }
 
-    /// Returns the host, with the port where it is not the usual one.
+    /// Returns the host, with the port if it is not the default one.
     pub(super) fn host(&self) -> String {
         let host = self.base_url.host_str().unwrap_or_default();
         self.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -325,7 +325,7 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn broken(message: String) -> RunError {
+fn provider_error(message: String) -> RunError {
     RunError { kind: RunErrorKind::Provider, message }
 }
 

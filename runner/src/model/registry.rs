@@ -28,33 +28,33 @@ pub struct Models {
     settings: Arc<Settings>,
     keys: Keys,
     cap: Cap,
-    /// Where the paths of scripts begin.
+    /// The base directory of scripts.
     directory: PathBuf,
-    /// Those that were opened: they share their connections.
+    /// The opened models, which share their connections.
     opened: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
 
-/// What is known of a model before it is asked.
+/// Properties of a model that are known without asking it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// The host that is asked, with the port where it is not the usual one.
+    /// The host, with the port if it is not the default one.
     pub host: String,
     /// Whether the AI Gateway passes the request on.
     pub is_gateway: bool,
     /// The key.
     pub key: KeyState,
-    /// What it costs. `None`: not known.
+    /// Its price; `None` if it is not known.
     pub price: Option<Quote>,
 }
 
-/// Whether the key of a model is there. Its value is not part of this.
+/// The presence of a model's key, without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// None is sent.
+    /// No key is sent.
     NotNeeded,
-    /// The variable with this name holds it.
+    /// The variable with this name has it.
     Set(String),
-    /// The variable with this name is not set, or holds no key.
+    /// The variable with this name is not set, or has no valid key.
     Missing(String),
 }
 
@@ -66,12 +66,12 @@ impl Models {
         Models { settings, keys, cap: Cap::new(requests), directory: PathBuf::new(), opened: Mutex::default() }
     }
 
-    /// Returns the same models; scripts are looked for in the directory of the suite's main file.
+    /// Returns the same models, with scripts in the directory of the suite's main file.
     pub fn in_directory(self, directory: &Path) -> Models {
         Models { directory: directory.to_owned(), ..self }
     }
 
-    /// Opens a model. Nothing is sent: the error says what is missing for it.
+    /// Opens a model. Nothing is sent: the error names what is missing.
     pub fn open(&self, id: &str) -> Result<Arc<dyn Model>, RunError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = opened.get(id) {
@@ -86,8 +86,8 @@ impl Models {
         Ok(model)
     }
 
-    /// Opens the model that a question goes to. Where its suite gives an address or a variable for the key, they count.
-    /// Nothing is sent.
+    /// Opens the model for a question. If its suite gives an address or a variable for the key, they are used. Nothing
+    /// is sent.
     pub fn open_peer(&self, peer: &Peer) -> Result<Arc<dyn Model>, RunError> {
         let Peer { provider, model, base_url, key_env } = peer;
         let id = format!("{provider}/{model}");
@@ -104,7 +104,7 @@ impl Models {
         self
     }
 
-    /// Answers for an id from now on.
+    /// Uses a model for an id from now on.
     #[cfg(test)]
     pub(crate) fn put(&self, id: &str, model: Arc<dyn Model>) {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), model);
@@ -123,7 +123,7 @@ impl Models {
         Network::new(target, key, price, self.settings.limits.request_deadline(), self.cap.clone())
     }
 
-    /// Describes a model without asking it. The error says why it could not be asked at all.
+    /// Describes a model without asking it. The error is the reason why it could not be asked at all.
     pub fn describe(&self, id: &str) -> Result<Description, RunError> {
         let target = self.target(id)?;
         let key = match self.key(&target) {
@@ -144,8 +144,8 @@ impl Models {
         provider::target(id, &self.settings, |name| self.keys.is_set(name))
     }
 
-    /// Returns the key of a target, with its variable; `None` where none is sent. The error is the variable that should
-    /// hold it.
+    /// Returns the key of a target, with its variable; `None` if none is sent. The error is the variable that should
+    /// have it.
     fn key<'t>(&self, target: &'t Target) -> Result<Option<(&'t str, &Key)>, &'t str> {
         let Some(usual) = target.variables.first() else { return Ok(None) };
         let found = target.variables.iter().find_map(|name| Some((name.as_str(), self.keys.get(name)?)));
@@ -155,7 +155,7 @@ impl Models {
     fn missing(&self, target: &Target, variable: &str, id: &str) -> RunError {
         let host = target.host();
         let gateway = match id.split_once('/') {
-            // An entry of the settings says where to go: nothing else stands in for it.
+            // An entry of the settings has an address: the gateway does not replace it.
             Some((provider, _)) if self.settings.providers.contains_key(provider) => String::new(),
             Some(_) | None => format!(", or `{}` to a key of the AI Gateway", provider::GATEWAY_VARIABLE),
         };

@@ -1,38 +1,38 @@
-//! Whether a request that failed is made again, and when. Decided from values only.
+//! Decides whether and when a failed request is retried. Pure.
 
 use std::time::Duration;
 
-/// Maximum number of further requests after the first.
+/// Maximum number of retries after the first request.
 pub(super) const MAX_RETRIES: u32 = 3;
-/// Maximum time that all pauses before one answer take together.
+/// Maximum total time of all pauses before one answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The pause before the first retry; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// What is known of a failure.
+/// The properties of a failure that decide about a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failed {
-    /// The provider answered with a status that says so.
+    /// The provider answered with an error status.
     Status {
         /// The status.
         status: u16,
-        /// What the provider says about asking again.
+        /// The provider's advice about retries.
         advice: Advice,
     },
-    /// The provider answered that it failed, without a status that says how.
+    /// The provider answered with an error, without a status for it.
     Told,
-    /// The connection broke before the answer was complete.
+    /// The connection was closed before the answer was complete.
     Cut,
-    /// Nothing that another request would change.
+    /// Another request would not help.
     ForGood,
 }
 
-/// What a provider says about asking again.
+/// The provider's advice about retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Advice {
-    /// Whether it asks for another request. `None`: not reported.
+    /// Whether it asks for a retry; `None` if not reported.
     pub(super) again: Option<bool>,
-    /// How long to wait before it. `None`: not reported.
+    /// The pause before it; `None` if not reported.
     pub(super) pause: Option<Duration>,
 }
 
@@ -55,9 +55,9 @@ fn retry_after(text: &str, now: i64) -> Option<Duration> {
     Some(Duration::from_secs(u64::try_from(date.as_second() - now).unwrap_or(0)))
 }
 
-/// Decides how long to wait before the request is made again. `None`: it is not.
+/// Returns the pause before a retry; `None` if there is none.
 ///
-/// `retries` is the number of retries so far, `waited` the sum of their pauses, `seed` a number drawn by lot.
+/// `retries` is the number of retries so far, `waited` the sum of their pauses, `seed` a random number.
 pub(super) fn pause(failed: Failed, retries: u32, waited: Duration, seed: u64) -> Option<Duration> {
     if retries >= MAX_RETRIES {
         return None;
@@ -74,7 +74,7 @@ pub(super) fn pause(failed: Failed, retries: u32, waited: Duration, seed: u64) -
     (waited.saturating_add(pause) <= MAX_WAIT).then_some(pause)
 }
 
-/// Twice as long as before, less up to half of it, so that requests that failed together do not come back together.
+/// Returns twice the previous pause, less up to half of it, so requests that failed together do not come back together.
 fn back_off(retries: u32, seed: u64) -> Duration {
     let longest = FIRST_PAUSE * 2u32.saturating_pow(retries);
     // The upper 53 bits fill a double.
@@ -82,7 +82,7 @@ fn back_off(retries: u32, seed: u64) -> Duration {
     longest.mul_f64(1.0 - share / 2.0)
 }
 
-/// Spreads neighbouring numbers over all numbers (the finalizer of SplitMix64).
+/// Spreads neighboring numbers over all numbers (the finalizer of SplitMix64).
 fn mixed(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Scripted models: what is said and called comes from a file, and what came back is compared with it.
+//! Scripted models: messages and calls come from a file, and their results are compared with it.
 
 use std::{
     collections::BTreeSet,
@@ -15,35 +15,35 @@ use speclens_schema::{
 
 use super::{Answering, Message, Model, Reply, Request};
 
-/// The tool that runs a command, and the argument that holds the command.
+/// The tool that runs a command, and its argument.
 const SHELL: &str = "run_command";
 const COMMAND: &str = "command";
 
 /// Maximum size of a script in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Maximum number of characters of an output that an error shows.
+/// Maximum number of characters of an output in an error message.
 const SHOWN: usize = 300;
 
 /// A script that plays a model.
 #[derive(Debug)]
 pub(crate) struct Scripted {
-    /// The path as people know it.
+    /// The path as users know it.
     name: String,
     lines: Lines,
 }
 
-/// A turn that is played.
+/// A turn that is being played.
 struct Played<'a> {
-    /// The test that it belongs to; `None` for one of `default`.
+    /// The test that it belongs to; `None` for a turn of `default`.
     test: Option<&'a str>,
-    /// Its number; the first one is 1.
+    /// Its number, from 1.
     number: usize,
     turn: &'a Line<Turn>,
 }
 
 impl Scripted {
-    /// Reads a script. `name` is the path as people know it.
+    /// Reads a script. `name` is the path as users know it.
     pub(crate) fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
         let wrong = |reason: String| error(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
@@ -56,11 +56,11 @@ impl Scripted {
     }
 
     /// Opens the script of a model by its id, such as `scripted/careful`, in the directory of the suite's main file;
-    /// `None` for an id of something else.
+    /// `None` for any other id.
     pub(crate) fn of_id(id: &str, directory: &Path) -> Option<Result<Scripted, RunError>> {
         let (path, name): (PathBuf, String) = match (script::file_of(id), id.strip_prefix("scripted:")) {
             (Some(name), _) => (directory.join(&name), name),
-            // What is named on the command line begins in the directory of the command line.
+            // A path on the command line is relative to the current directory.
             (None, Some(path)) => (path.into(), path.to_owned()),
             (None, None) => return None,
         };
@@ -84,7 +84,7 @@ impl Scripted {
         }
         match played(number) {
             Some(next) => self.play(&next, &tools),
-            // Nothing more is said or done.
+            // The script has ended.
             None => Ok(Reply { usage: self.usage(None), ..Reply::default() }),
         }
     }
@@ -132,7 +132,7 @@ impl Scripted {
         })
     }
 
-    /// Compares what came back of a turn with what it expects.
+    /// Compares the results of a turn with its expectation.
     fn compare(&self, last: &Played<'_>, messages: &[Message]) -> Result<(), RunError> {
         let Some(expect) = &last.turn.item.expect else { return Ok(()) };
         let back = messages.iter().rev().take_while(|message| !matches!(message, Message::Model(_)));
@@ -167,7 +167,7 @@ impl Scripted {
         error(kind, format!("{}:{line} plays {what}", self.name))
     }
 
-    /// Returns a turn, for people.
+    /// Returns the location of a turn, for messages.
     fn place(&self, played: &Played<'_>) -> String {
         let owner = played.test.map_or_else(|| "`default`".to_owned(), |test| format!("`{test}`"));
         format!("{}:{}: turn {} of {owner}", self.name, played.turn.number, played.number)
@@ -185,7 +185,7 @@ impl Model for Scripted {
     }
 }
 
-/// What came back instead of what was expected.
+/// An expectation that does not hold, with the actual result.
 struct Unmet {
     expected: String,
     found: String,

@@ -1,4 +1,4 @@
-//! How a command of the author's own ends.
+//! The end of a shell command of a claim.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) async fn observe(run: &str, timeout_ms: u64, view: &View) -> Result<A
     match finished.error {
         None => Ok(Answer::Command(finished.ran)),
         Some(error) if error.kind == RunErrorKind::Cancelled => Err(Cancelled),
-        // The deadline is the format's own, and a shell calls the end by a signal an exit code: both are answers.
+        // The deadline is part of the format, and a shell reports an end by a signal as an exit code: both are answers.
         Some(error) if finished.ran.timed_out || error.kind == RunErrorKind::Killed => {
             Ok(Answer::Command(finished.ran))
         }

@@ -1,4 +1,4 @@
-//! The content of a file, as far as it is kept, and the names beside it.
+//! The content of a file, up to a limit, and the names beside it.
 
 use std::{
     fs::{self, File},
@@ -12,19 +12,19 @@ use speclens_schema::{
     evidence::{Capture, Content, FileSearch},
 };
 
-/// Maximum number of names that are kept of a directory.
+/// Maximum number of names of a directory that are kept.
 const MAX_NAMES: usize = 300;
 
-/// Number of bytes of a file that are read at once to be searched.
+/// Number of bytes of a file that are searched at once.
 const PIECE: usize = 256 << 10;
 
-/// How long a file is searched.
+/// Maximum duration of searching a file.
 const MAX_SEARCH: Duration = Duration::from_secs(60);
 
-/// Maximum number of entries of a directory that are looked at for names.
+/// Maximum number of directory entries that are read for names.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Reads the beginning of a file. What is not a regular file is not read: a pipe may never be written to.
+/// Reads the beginning of a file. Only a regular file is read: reading a pipe could block forever.
 pub(super) fn read(path: &Path, limit: usize) -> Content {
     match bytes(path, limit) {
         Ok((bytes, cut)) => Content::Text(Capture::of_bytes(bytes, cut)),
@@ -44,7 +44,7 @@ fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     Ok((bytes, cut))
 }
 
-/// Looks for texts and patterns in the whole of a file, of which one piece is held at a time.
+/// Searches a whole file for texts and patterns, one piece at a time.
 pub(super) fn search(path: &Path, wanted: &[String]) -> Vec<FileSearch> {
     let mut scan = FileScan::new(wanted);
     let began = Instant::now();
@@ -75,7 +75,7 @@ pub(super) fn search(path: &Path, wanted: &[String]) -> Vec<FileSearch> {
     scan.end()
 }
 
-/// Opens a file without waiting for a writer: it may have become a pipe since it was looked at.
+/// Opens a file without waiting for a writer: it may have become a pipe in the meantime.
 #[cfg(unix)]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -89,7 +89,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Names in the directory of a path, sorted.
+/// Returns the names in the directory of a path, sorted.
 pub(crate) fn beside(path: &Path) -> Vec<String> {
     let Some(directory) = path.parent() else { return Vec::new() };
     let entries = fs::read_dir(directory).into_iter().flatten().take(MAX_ENTRIES);

@@ -1,4 +1,4 @@
-//! The files at a path, once they are there.
+//! The files at a path, once they exist.
 
 pub(crate) mod glob;
 
@@ -14,16 +14,16 @@ use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed
 use super::{Cancelled, View, content, looking};
 use crate::patience::Patience;
 
-/// Time to wait between two looks.
+/// Pause between two observations.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Maximum number of files in an answer.
 const MAX_FILES: usize = 1_000;
 
-/// The files of one look, by path.
+/// The files of one observation, by path.
 type Files = BTreeMap<String, State>;
 
-/// A file as it was at a look: two equal ones mean that it was not written in between.
+/// The state of a file: if it is the same twice, the file was not written in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     directory: bool,
@@ -38,20 +38,20 @@ impl State {
         Some(State { directory: metadata.is_dir(), length: metadata.len(), modified_us })
     }
 
-    /// Whether it was written late enough.
+    /// Returns whether it was written late enough.
     fn is_fresh(self, since_us: Option<i64>) -> bool {
         since_us.is_none_or(|since| self.modified_us.is_some_and(|modified| modified >= since))
     }
 }
 
-/// Looks for files, again and again until one that counts is there, or the time is over. A file whose content is wanted is
-/// taken when two looks find it as it is, so one that is half written is not.
+/// Looks for files, again and again until a suitable one exists, or the time is over. If the content of a file is
+/// wanted, the file is accepted when it is unchanged between two observations, so a half-written file is not.
 pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Cancelled> {
     let patience = Patience::begin(view.suspended);
     let wait = Duration::from_millis(need.wait_ms);
     let mut first_seen: BTreeMap<String, (State, u64)> = BTreeMap::new();
     let mut before = Files::new();
-    // Whether the time was over at the look before, and a last one decides.
+    // Whether the time was over at the last observation, and this one decides.
     let mut is_overtime = false;
     loop {
         let begun = patience.elapsed();
@@ -59,7 +59,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
         let (wanted, directory) = (need.clone(), view.directory.clone());
         let Look { files, cut } = match looking(view, move || look(&wanted, &directory)).await? {
             Ok(look) => look,
-            Err(broken) => return Ok(broken),
+            Err(nothing) => return Ok(nothing),
         };
         let at_ms = seen_at(begun, wait);
         for (path, state) in &files {
@@ -87,7 +87,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
             let (directory, limit) = (view.directory.clone(), view.limit);
             let gathered = match looking(view, move || gather(listed, &wanted, &directory, limit)).await? {
                 Ok(gathered) => gathered,
-                Err(broken) => return Ok(broken),
+                Err(nothing) => return Ok(nothing),
             };
             if is_last || gathered.is_steady {
                 let waited_ms = match need.wait_ms {
@@ -111,7 +111,7 @@ pub(super) async fn observe(need: &FilesNeed, view: &View) -> Result<Answer, Can
     }
 }
 
-/// When a look that began then saw what it saw. The look at the end of the wait is never on time to the millisecond.
+/// Returns the time of an observation. The one at the end of the wait is never on time to the millisecond.
 fn seen_at(begun: Duration, wait: Duration) -> u64 {
     millis(if begun < wait + INTERVAL { begun.min(wait) } else { begun })
 }
@@ -120,7 +120,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The result of a look.
+/// The result of one observation.
 struct Look {
     files: Files,
     cut: bool,
@@ -140,14 +140,14 @@ fn look(need: &FilesNeed, directory: &Path) -> Look {
     Look { files: states.collect(), cut: matches.cut }
 }
 
-/// What is known of the files of a look.
+/// The contents of the observed files.
 struct Gathered {
     answer: FilesAnswer,
-    /// Whether each file was still the same when it had been read.
+    /// Whether each file was unchanged after it was read.
     is_steady: bool,
 }
 
-/// Reads what is wanted of the files of a look. All of them together have as many bytes as are kept.
+/// Reads the wanted parts of the files. The limit of bytes applies to all of them together.
 fn gather(listed: Vec<(String, State, u64)>, need: &FilesNeed, directory: &Path, limit: usize) -> Gathered {
     let mut answer = FilesAnswer { cut: listed.len() > MAX_FILES, ..FilesAnswer::default() };
     let mut is_steady = true;
@@ -174,7 +174,7 @@ fn gather(listed: Vec<(String, State, u64)>, need: &FilesNeed, directory: &Path,
     Gathered { answer, is_steady }
 }
 
-/// Names in the directory where a file should be.
+/// Returns the names in the directory where a file should be.
 fn beside(need: &FilesNeed, directory: &Path) -> Vec<String> {
     let place = PathBuf::from(&need.pattern);
     let has_wildcards = |path: &Path| need.wildcards && path.to_str().is_none_or(glob::has_wildcards);
@@ -184,7 +184,7 @@ fn beside(need: &FilesNeed, directory: &Path) -> Vec<String> {
     }
 }
 
-/// Microseconds of the Unix epoch.
+/// Returns the time in microseconds since the Unix epoch.
 fn epoch_us(time: SystemTime) -> Option<i64> {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).ok(),

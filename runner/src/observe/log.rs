@@ -1,4 +1,4 @@
-//! What a gateway's log says about a run.
+//! The lines of a gateway log about a run.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::{Cancelled, View, looking};
 use crate::patience::Patience;
 use crate::watch::log;
 
-/// How long it is waited for the end of a line that is half written.
+/// Maximum time to wait for the end of a half-written line.
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// Time to wait between two looks.
+/// Pause between two observations.
 const INTERVAL: Duration = Duration::from_millis(25);
 
 pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cancelled> {
@@ -31,7 +31,7 @@ pub(super) async fn observe(need: &LogNeed, view: &View) -> Result<Answer, Cance
         match looked.await? {
             Ok(reading) if reading.is_half && patience.elapsed() < MAX_WAIT => {}
             Ok(reading) => return Ok(Answer::Log(reading.answer)),
-            Err(broken) => return Ok(broken),
+            Err(nothing) => return Ok(nothing),
         }
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! What is at one path.
+//! The state of a path.
 
 use std::{fs, io, path::Path};
 
@@ -17,11 +17,11 @@ pub(super) async fn observe(path: &str, content: bool, view: &View) -> Result<An
     Ok(match looked {
         Ok(Ok(state)) => Answer::Path(state),
         Ok(Err(error)) => Answer::Nothing(format!("cannot observe `{path}`: {error}")),
-        Err(broken) => broken,
+        Err(nothing) => nothing,
     })
 }
 
-/// Returns what is at a path, links followed; of a file, as many bytes as wanted.
+/// Returns the state of a path, following links; of a file, with as many bytes as wanted.
 fn state(path: &Path, limit: Option<usize>) -> io::Result<PathState> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -39,7 +39,8 @@ fn state(path: &Path, limit: Option<usize>) -> io::Result<PathState> {
     })
 }
 
-/// Whether an error means that nothing is at a path, and not that it cannot be seen. A link that leads to itself leads nowhere.
+/// Returns whether an error means that a path does not exist, rather than that it is inaccessible. A link to itself
+/// leads nowhere.
 fn leads_nowhere(path: &Path, error: &io::Error) -> bool {
     let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Questions to a model about what the act put out: how well it meets a criterion, say.
+//! Questions to a model about the output of the act, such as how well it meets a criterion.
 
 use std::{sync::Arc, time::Instant};
 
@@ -10,20 +10,20 @@ use speclens_schema::{
 use super::{Cancelled, View};
 use crate::model::{Message, Models, Request};
 
-/// Whom questions go to, and what they are about.
+/// The addressees and the subject of questions.
 #[derive(Clone, Debug)]
 pub struct Inquiry {
     /// Opens the models.
     pub models: Arc<Models>,
-    /// What the act put out, secrets masked. `None`: not observed.
+    /// The output of the act, with secrets masked; `None` if not observed.
     pub output: Option<Arc<Output>>,
-    /// What no model may see.
+    /// The secrets, which no model may see.
     pub secrets: Arc<Secrets>,
     /// The test that asks.
     pub test: String,
 }
 
-/// Asks as often as the need says.
+/// Asks as often as the need demands.
 pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, Cancelled> {
     let Inquiry { models: _, output, secrets, test } = &view.inquiry;
     let text = match need.text(output.as_deref()) {
@@ -41,7 +41,7 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Result<Answer, 
     ask(&need.peer, &request, need.times, view).await
 }
 
-/// Asks a model so many times, one after the other. A model that cannot be asked at all is not asked again.
+/// Asks a model repeatedly, one time after the other. A model that cannot be asked at all is not asked again.
 pub(super) async fn ask(peer: &Peer, request: &Request, times: u32, view: &View) -> Result<Answer, Cancelled> {
     let model = match view.inquiry.models.open_peer(peer) {
         Ok(model) => model,

@@ -1,4 +1,4 @@
-//! What an address answers.
+//! The response of an address.
 
 use std::{error::Error, time::Duration};
 
@@ -8,7 +8,7 @@ use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, Respon
 use super::{Cancelled, View};
 use crate::{encryption, patience::Patience};
 
-/// How long an address has for its answer.
+/// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Result<Answer, Cancelled> {
@@ -49,17 +49,17 @@ async fn ask(address: &str, view: &View) -> ResponseAnswer {
     answer
 }
 
-/// Receives an answer, and returns whether all of it was kept. What has arrived stays when the wait is given up.
+/// Receives a response, and returns whether all of it was kept. The received part remains when the wait is given up.
 async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body: &mut Vec<u8>) -> Result<bool, String> {
     let mut url = Url::parse(address).map_err(|error| format!("not a valid address: {error}"))?;
-    // Nobody is authorized by an assertion. An address without a host has no names to remove.
+    // Assertions send no credentials. An address without a host has no user name to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let request = client_for(&url)?.get(url);
     received(request, limit, &mut answer.status, body).await
 }
 
-/// Returns a client that asks exactly who is named: it follows no redirects, and goes through no proxy.
+/// Returns a client that asks exactly the given address: it follows no redirects and uses no proxy.
 pub(super) fn client_for(url: &Url) -> Result<Client, String> {
     Client::builder()
         .tls_backend_preconfigured(encryption::of(url.scheme())?)
@@ -70,7 +70,8 @@ pub(super) fn client_for(url: &Url) -> Result<Client, String> {
         .map_err(|error| reason(&error))
 }
 
-/// Sends a request, and returns whether all of the answer was kept. What has arrived stays when the wait is given up.
+/// Sends a request, and returns whether all of the response was kept. The received part remains when the wait is given
+/// up.
 pub(super) async fn received(
     request: RequestBuilder,
     limit: usize,
@@ -89,7 +90,7 @@ pub(super) async fn received(
     Ok(true)
 }
 
-/// Returns why there is no answer: the innermost reason says it best.
+/// Returns the innermost cause of an error.
 fn reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

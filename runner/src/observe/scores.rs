@@ -1,4 +1,4 @@
-//! Scores that a judge gives to a file: the judge of the gateway, or a model.
+//! Scores of a file, from the judge of the gateway or a model.
 
 use std::time::{Duration, Instant};
 
@@ -20,10 +20,10 @@ use crate::{
     patience::Patience,
 };
 
-/// How long a judge at an address has for one answer.
+/// Maximum duration of one answer of a judge at an address.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Asks as often as the need says, one after the other, about the files as they were observed.
+/// Asks as often as the need demands, one time after the other, about the files as they were observed.
 pub(super) async fn observe(need: &ScoreNeed, view: &View) -> Result<Answer, Cancelled> {
     let scored = match need.scored(&view.seen) {
         Ok(scored) => scored,
@@ -56,7 +56,7 @@ async fn ask_model(peer: &Peer, need: &ScoreNeed, scored: &Scored, view: &View) 
 struct Target {
     client: Client,
     url: Url,
-    /// What authorizes the question: only the gateway of the workspace gets it.
+    /// The token, which only the gateway of the workspace gets.
     token: Option<String>,
 }
 
@@ -91,8 +91,7 @@ async fn ask_endpoint(target: &Target, need: &ScoreNeed, scored: &Scored, view: 
     Ok(Answer::Question(QuestionAnswer { replies }))
 }
 
-/// Returns the question in the protocol of the gateway. Of a section only the section is sent, with its name, as the
-/// file would be.
+/// Returns the question in the protocol of the gateway. A section is sent alone, with its name, as if it were the file.
 fn body_of(need: &ScoreNeed, scored: &Scored, mask: impl Fn(&str) -> String) -> Value {
     match &scored.identity {
         Some(identity) => {

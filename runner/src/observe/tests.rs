@@ -1,4 +1,4 @@
-//! Observers that look at real files, processes and addresses. Nothing here sleeps in real time.
+//! Observers of real files, processes and addresses. Nothing here sleeps in real time.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -67,7 +67,7 @@ async fn files(need: FilesNeed, view: &View) -> FilesAnswer {
     }
 }
 
-/// Returns the text of a file, and whether it is cut.
+/// Returns the text of a file, and whether it is truncated.
 fn text(content: Option<&Content>) -> (&str, bool) {
     match content {
         Some(Content::Text(capture)) => (&capture.text, capture.cut),

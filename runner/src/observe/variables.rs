@@ -1,4 +1,4 @@
-//! Whether variables of the environment are set.
+//! Reads which environment variables are set.
 
 use speclens_schema::evidence::{Answer, Presence, VariablesNeed};
 

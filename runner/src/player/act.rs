@@ -14,17 +14,17 @@ use super::{
     workspace::Mode,
 };
 
-/// Maximum number of runs that wait for one another.
+/// Maximum nesting of runs that wait for one another.
 const MAX_DEPTH: usize = 16;
 
-/// What somebody starts.
+/// A request to start a run.
 #[derive(Clone, Debug)]
 pub(super) struct Order<'a> {
     /// The skill or the agent.
     pub(super) started: Started<'a>,
-    /// The message that goes along.
+    /// The message.
     pub(super) message: &'a str,
-    /// The parameters that go along.
+    /// The parameters.
     pub(super) params: &'a Map<String, Value>,
 }
 
@@ -46,21 +46,21 @@ pub(super) struct Act {
     caller: Caller,
 }
 
-/// Who started a run.
+/// The caller of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// Somebody who called the webhook.
+    /// A client of the webhook.
     Webhook,
     /// The program `openclaw`.
     Program,
-    /// Another run; so many of them wait for one another.
+    /// Another run.
     Run {
-        /// How many runs wait for this one.
+        /// Number of runs that wait for this one.
         depth: usize,
     },
 }
 
-/// How a run came to its end.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// After its last step.
@@ -70,7 +70,7 @@ pub(super) enum End {
 }
 
 impl Act {
-    /// Finds the run that is meant. The error says that there is none.
+    /// Finds the run for an order. The error says that there is none.
     pub(super) fn find(stage: &Stage, order: &Order<'_>) -> Result<usize, String> {
         let found = stage.lines.runs.iter().position(|run| run.when.holds(order.started, order.message, order.params));
         found.ok_or_else(|| {
@@ -84,7 +84,7 @@ impl Act {
         })
     }
 
-    /// Returns a run that somebody outside starts.
+    /// Starts a run for an outside caller.
     pub(super) fn begin(stage: &Arc<Stage>, index: usize, caller: Caller, session_key: Option<&str>) -> Act {
         let run_id = stage.run_id(session_key);
         let key_of = |agent: &str| format!("agent:{agent}:main");
@@ -102,7 +102,7 @@ impl Act {
         &self.stage.lines.runs[self.index]
     }
 
-    /// Whether a step says when the run is answered.
+    /// Returns whether a step decides when the run is answered.
     pub(super) fn answers_itself(&self) -> bool {
         self.run().steps.iter().any(|step| step.item.answer.is_some())
     }
@@ -115,7 +115,7 @@ impl Act {
         }
     }
 
-    /// Returns what a run answers.
+    /// Returns the answer of a run.
     pub(super) fn answer(&self, reply: &Reply) -> Answer {
         let body = match &reply.body {
             None => match self.caller {
@@ -131,7 +131,7 @@ impl Act {
         Answer { status: reply.status.unwrap_or(200), body }
     }
 
-    /// Plays the steps. What cannot be played is noted, and the run continues.
+    /// Plays the steps. An error is recorded, and the run continues.
     pub(super) async fn play(&mut self, mut answer: Option<oneshot::Sender<Answer>>) -> End {
         let run = self.run().clone();
         let began = self.stage.time.nanoseconds();
@@ -141,7 +141,7 @@ impl Act {
                 None => Ok(()),
                 Some(Deed::Answer(reply)) => {
                     if let Some(asker) = answer.take() {
-                        // Who does not wait any more needs no answer.
+                        // A caller that no longer waits needs no answer.
                         let _ = asker.send(self.answer(reply));
                     }
                     Ok(())
@@ -202,7 +202,7 @@ impl Act {
         End::Done
     }
 
-    /// Hands over to another agent, and waits for it.
+    /// Starts another agent, and waits for it.
     async fn spawn(&mut self, run: &RunLines, spawn: &Spawn) -> Result<(), String> {
         let (began, call_id, span) = (self.stage.time.nanoseconds(), self.trace.next_call(), self.trace.open());
         let child_id = uuid(&format!("child {} {call_id}", self.run_id));
@@ -236,7 +236,7 @@ impl Act {
         self.trace.close(span, Span::tool(SPAWN), began, self.stage.time.nanoseconds());
         self.log(run, Line::ToolEnded { name: SPAWN, call: call_id }).await;
         if end == End::Open {
-            // Who waits for what never ends does not end either.
+            // A run that waits for one that never ends does not end either.
             self.flush().await;
             self.stage.cancel.cancelled().await;
         }
@@ -277,7 +277,7 @@ impl Act {
         }
     }
 
-    /// Fills the placeholders of a text.
+    /// Replaces the placeholders in a text.
     fn filled(&self, text: &str) -> String {
         let values = Values::from([
             ("run_id", self.run_id.clone()),
@@ -288,7 +288,7 @@ impl Act {
         gateway_script::expand(text, |name| values.get(name).map(|value| Cow::Owned(value.clone())))
     }
 
-    /// Fills the placeholders of every text in a value.
+    /// Replaces the placeholders in all strings of a value.
     fn filled_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.filled(text)),

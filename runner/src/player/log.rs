@@ -1,11 +1,11 @@
-//! The gateway log, in the words of the ClawSpec reference or in the JSON lines of OpenClaw.
+//! The gateway log, in the format of the ClawSpec reference or as the JSON lines of OpenClaw.
 
 use serde_json::json;
 use speclens_schema::gateway_script::{self, LogForm, RunLines};
 
 use super::{Stage, act::Act, workspace::Mode};
 
-/// Something that a gateway logs.
+/// An event in a gateway log.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line<'a> {
     /// The run begins.
@@ -44,10 +44,10 @@ pub(super) enum Line<'a> {
     Done {
         /// The id of its session.
         session: &'a str,
-        /// Time that it took.
+        /// Duration.
         duration_ms: u64,
     },
-    /// What the script writes itself.
+    /// A line that the script writes itself.
     Written(&'a str),
 }
 
@@ -55,7 +55,7 @@ pub(super) enum Line<'a> {
 pub(super) const SPAWN: &str = "sessions_spawn";
 
 impl Stage {
-    /// Writes what happened to the log, as far as its form can say it.
+    /// Writes an event to the log, if its format has a line for it.
     pub(super) async fn log(&self, act: &Act, run: &RunLines, line: Line<'_>) -> Result<(), String> {
         let lines = match self.lines.form {
             LogForm::None => return Ok(()),
@@ -87,7 +87,7 @@ fn words(act: &Act, run: &RunLines, line: Line<'_>, now: &str) -> Option<String>
     })
 }
 
-/// Returns how OpenClaw says that a run has ended.
+/// Returns the line by which OpenClaw reports the end of a run.
 fn done(id: &str, session: &str, duration_ms: u64) -> String {
     format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
 }

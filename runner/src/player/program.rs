@@ -11,7 +11,7 @@ use super::{
     act::{Act, Answer, Caller, End, Order},
 };
 
-/// What a program leaves behind.
+/// The result of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// The exit code.
@@ -63,7 +63,7 @@ async fn agent(stage: &Arc<Stage>, id: &str, message: &str) -> Printed {
     let usual = act.answer(&Reply::default());
     let (sender, receiver) = oneshot::channel();
     let cancel = stage.cancel.clone();
-    // What a step answers is printed when the run has ended, as the program does.
+    // The answer of a step is printed when the run has ended, as the program does.
     tokio::select! {
         () = cancel.cancelled() => Printed::failure("the run was cancelled"),
         end = act.play(Some(sender)) => match end {

@@ -26,10 +26,10 @@ use super::{
 /// Maximum size of a request in bytes.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// The place of the judge.
+/// The path of the judge.
 const JUDGE: &str = "/qa/judge";
 
-/// The place that says whether the gateway is well.
+/// The path of the health check.
 const HEALTH: &str = "/health";
 
 /// Listens on a free port until the stage is cancelled. Returns the address.
@@ -39,7 +39,7 @@ pub(super) async fn listen(stage: Arc<Stage>) -> io::Result<String> {
     let cancel = stage.cancel.clone();
     tokio::spawn(cancel.clone().run_until_cancelled_owned(async move {
         loop {
-            // One connection that fails ends no other.
+            // A failed connection ends no other.
             let Ok((stream, _)) = listener.accept().await else { continue };
             let stage = Arc::clone(&stage);
             let connection = http1::Builder::new().serve_connection(
@@ -92,7 +92,7 @@ async fn respond(stage: &Arc<Stage>, request: Request<Incoming>) -> Answer {
     }
 }
 
-/// Reads a mapping in JSON.
+/// Reads a JSON object.
 async fn body(request: Request<Incoming>) -> Result<Map<String, Value>, Answer> {
     let body = Limited::new(request.into_body(), MAX_BODY_BYTES).collect().await;
     let body = body.map_err(|_| failure(413, "the body is too large, or cut off"))?.to_bytes();
@@ -110,7 +110,7 @@ async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
     let payload = asked.get("payload").and_then(Value::as_str).unwrap_or_default();
     let (message, params) = match serde_json::from_str(payload) {
         Ok(Value::Object(mut payload)) => match payload.remove("invoke") {
-            // What is not a command itself comes with its parameters beside it.
+            // A message that is not a command comes with its parameters beside it.
             Some(Value::String(message)) => match payload.remove("params") {
                 Some(Value::Object(params)) => (message, params),
                 Some(_) | None => (message, Map::new()),
@@ -137,7 +137,7 @@ async fn webhook(stage: &Arc<Stage>, asked: &Map<String, Value>) -> Answer {
         }
     };
     let cancel = stage.cancel.clone();
-    // The run continues when the webhook is answered.
+    // The run continues after the webhook is answered.
     tokio::spawn(cancel.run_until_cancelled_owned(async move { act.play(sender).await }));
     match answer {
         Ok(answer) => answer,

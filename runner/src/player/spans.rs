@@ -1,4 +1,4 @@
-//! The spans of a run, as an exporter of OpenTelemetry sends them.
+//! The spans of a run, as an OpenTelemetry exporter sends them.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use speclens_schema::gateway_script::ModelCall;
 
 use super::{Stage, act::Caller, hex};
 
-/// How long the receiver has for its answer.
+/// Maximum duration of a response of the receiver.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a span says, without its place and its time.
+/// The content of a span, without its place and its time.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     name: String,
@@ -36,7 +36,7 @@ pub(super) struct SpanId(String);
 #[derive(Debug)]
 pub(super) struct Trace {
     id: String,
-    /// What the ids of its spans are made of.
+    /// The seed of the span ids.
     seed: String,
     /// The span of the run itself.
     root: String,
@@ -47,7 +47,7 @@ pub(super) struct Trace {
 }
 
 impl Span {
-    /// Returns the span of a run that somebody outside started. The session key is never sent, only its digest.
+    /// Returns the span of a run with an outside caller. The session key is never sent, only its digest.
     pub(super) fn run(session_key: &str) -> Span {
         Span::new("openclaw.run", Kind::Internal, [("session.id", hex(&Sha256::digest(session_key.as_bytes())).into())])
     }
@@ -57,7 +57,7 @@ impl Span {
         let attributes = [
             ("gen_ai.operation.name", "invoke_agent".into()),
             ("gen_ai.agent.name", agent.into()),
-            // Otherwise the only agent of a trace is not one that was started by another.
+            // Otherwise the only agent of a trace would not be one that another started.
             ("subagent_id", agent.into()),
         ];
         Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
@@ -104,12 +104,12 @@ impl Trace {
         Trace::with(id, run_id, None)
     }
 
-    /// Returns the spans of a run that a call of this one started.
+    /// Returns the trace of a run that a call of this one started.
     pub(super) fn below(&self, run_id: &str, call: &SpanId) -> Trace {
         Trace::with(self.id.clone(), run_id, Some(call.0.clone()))
     }
 
-    /// Returns the span of a call that has begun.
+    /// Returns the id of a call's span.
     pub(super) fn open(&mut self) -> SpanId {
         SpanId(self.next())
     }
@@ -189,11 +189,11 @@ impl Trace {
     }
 }
 
-/// Where spans are sent to.
+/// The receiver of spans.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     address: String,
-    /// The attributes of the resource that programs add which are started for the act.
+    /// The resource attributes that started programs add.
     resource: Map<String, Value>,
 }
 
@@ -209,8 +209,8 @@ impl Receiver {
     }
 }
 
-/// Sends spans to the receiver of the run, where there is one. A gateway runs before it is asked, so only the program knows what
-/// it was started for.
+/// Sends spans to the receiver of the run, if there is one. A gateway starts before a run, so only the program knows
+/// its run.
 pub(super) async fn send(spans: Vec<Value>, caller: Caller, stage: &Stage) -> Result<(), String> {
     let Some(Receiver { address: receiver, resource }) = stage.receiver() else { return Ok(()) };
     let own = match caller {

@@ -16,7 +16,7 @@ use crate::{clock::Clock, gateway::Gateway};
 
 const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
 
-/// A gateway that plays a script in a directory of its own.
+/// A gateway that plays a script in its own directory.
 struct Stand {
     root: tempfile::TempDir,
     player: Player,
@@ -77,7 +77,7 @@ async fn request(base_url: &str, method: &str, path: &str, body: &str) -> (u16, 
     (head[9..12].parse().unwrap(), body.to_owned())
 }
 
-/// Returns a receiver of traces: it tells what it was sent, each with its path.
+/// Returns a receiver of traces: it reports requests, each with its path.
 async fn receiver() -> (String, mpsc::UnboundedReceiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -155,7 +155,7 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
     let lines: Vec<String> = log.lines().map(|line| line.split_once(' ').unwrap().1.replace(&id, "ID")).collect();
     let child = lines[3].rsplit_once('=').unwrap().1.to_owned();
     let lines: Vec<String> = lines.iter().map(|line| line.replace(&child, "CHILD")).collect();
-    // How long it took is not the same each time.
+    // The duration is not the same each time.
     let lines: Vec<&str> = lines.iter().map(|line| line.split(" sessionId=").next().unwrap()).collect();
     assert_eq!(
         lines[..8],

@@ -1,4 +1,4 @@
-//! Files of the workspace, which a script writes and cannot leave.
+//! Files of the workspace. A script cannot write outside it.
 
 use std::{
     fs, io,
@@ -9,12 +9,12 @@ use speclens_schema::files;
 
 use super::Stage;
 
-/// What becomes of a file that exists.
+/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// It is replaced.
     Replace,
-    /// It grows.
+    /// It is appended to.
     Append,
 }
 
@@ -30,8 +30,7 @@ impl Stage {
     }
 }
 
-/// Finds the place of a path below the root, and creates the directories on the way. Neither `..` nor a symbolic link leads
-/// out.
+/// Finds a path below the root, and creates the directories on the way. Neither `..` nor a symbolic link leads out.
 fn below(root: &Path, name: &str) -> Result<PathBuf, String> {
     let outside = || format!("`{name}` leads out of the workspace");
     let inside = files::inside(name).ok_or_else(outside)?;

@@ -2,11 +2,12 @@
 //! not at all.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     process,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::SystemTime,
@@ -28,9 +29,16 @@ const DRAFT: &str = "tmp";
 #[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
-    /// How many changes this store has counted.
-    counted: Mutex<u64>,
+    counted: Mutex<Counted>,
     spares: Spares,
+}
+
+/// The changes that a store has counted.
+#[derive(Debug, Default)]
+struct Counted {
+    changes: u64,
+    /// Opened once: recordings of short tests come by the thousand.
+    file: Option<fs::File>,
 }
 
 /// Differs from the one before where others have written or removed recordings since.
@@ -77,29 +85,39 @@ impl Store {
     /// Counts a change after it was made, in a file that grows by a byte with each: many processes may do so at once. One
     /// that is not counted is seen when the directory is listed.
     pub(super) fn count_change(&self) {
-        use io::Write;
+        let mut counted = self.counted();
+        if counted.file.as_ref().is_none_or(|file| !is_linked(file)) {
+            counted.file = self.changes().ok();
+        }
+        if counted.file.as_mut().is_some_and(|file| file.write_all(b".").is_ok()) {
+            counted.changes += 1;
+        }
+    }
 
+    /// Opens the file in which changes are counted, and no link.
+    fn changes(&self) -> io::Result<fs::File> {
         let path = self.home.join(CHANGES);
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         if path.is_symlink() {
-            return;
+            return Err(io::ErrorKind::InvalidInput.into());
         }
         let mut options = fs::OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        if options.open(&path).and_then(|mut file| file.write_all(b".")).is_ok() {
-            *counted += 1;
-        }
+        options.open(&path)
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what others have changed so far; `None` where that is not counted. Unlike [`Store::changed`] it does not
     /// differ after a change by this store, so many changes are not as many reasons to list the directory.
     pub(super) fn changed_by_others(&self) -> Option<Mark> {
         // Locked, so that no change is counted in one of the two only.
-        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = self.counted();
         let metadata = fs::symlink_metadata(self.home.join(CHANGES)).ok()?;
-        metadata.is_file().then(|| Mark(metadata.len().wrapping_sub(*counted)))
+        metadata.is_file().then(|| Mark(metadata.len().wrapping_sub(counted.changes)))
     }
 
     /// When a file last came or went; `None` without a directory.
@@ -259,6 +277,18 @@ impl Store {
     }
 }
 
+/// Whether an open file still has a name.
+#[cfg(unix)]
+fn is_linked(file: &fs::File) -> bool {
+    file.metadata().is_ok_and(|metadata| std::os::unix::fs::MetadataExt::nlink(&metadata) > 0)
+}
+
+/// Whether an open file still has a name: here, a file that is open cannot be removed.
+#[cfg(not(unix))]
+fn is_linked(_file: &fs::File) -> bool {
+    true
+}
+
 fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
@@ -293,8 +323,6 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use io::Write;
-
     let mut options = fs::OpenOptions::new();
     // A draft of another process with this number, or a link, is not written through.
     options.write(true).create_new(true);

@@ -173,6 +173,8 @@ fn writing_lists_the_directory_only_when_others_have_changed_it() {
     write(&here, KEY, &label("a", 0), "mine");
     assert!(here.seen().looked > again);
     assert_eq!(text(&here, &here.find(KEY, &label("a", 0))).unwrap(), "mine");
+    let changes = fs::read_to_string(directory.path().join(".speclens/changes")).unwrap_or_default();
+    assert!(!changes.is_empty(), "what is counted in a file that is gone, nobody sees");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What `speclens check` prints for people: each problem with its lines, one line each, or, for many files, a summary by
-//! code.
+//! The output of `speclens check` for people: each problem with its lines, one line each, or, for many files, a summary
+//! by code.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,19 +17,19 @@ use super::{
     plain,
 };
 
-/// Problems of more files than this are summed up instead of printed one by one.
+/// Problems of more files than this are summarized instead of printed one by one.
 const MAX_FILES_IN_FULL: usize = 20;
 /// A summary shows the most frequent messages of a code, up to this number.
 const MAX_MESSAGES_PER_CODE: usize = 3;
 /// A message in a summary has at most this many characters.
 const MAX_MESSAGE_CHARS: usize = 150;
 
-/// Which problems are printed, and how.
+/// The selection and the form of printed problems.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// The least severe problems that are printed.
+    /// The lowest severity that is printed.
     pub least: Severity,
-    /// Whether each problem is printed with its lines, in however many files.
+    /// Whether each problem is printed with its lines, whatever the number of files.
     pub verbose: bool,
 }
 
@@ -79,7 +79,7 @@ pub fn concise(reports: &[SuiteReport], least: Severity) -> String {
     text
 }
 
-/// Returns every problem in the order of the files; those of settings that several suites share once.
+/// Returns all problems in the order of the files; those of settings that several suites share once.
 fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
     let mut settings: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ fn all(reports: &[SuiteReport]) -> Vec<Found<'_>> {
     found
 }
 
-/// Returns where a problem begins.
+/// Returns the position of a problem.
 fn place(source: &SourceText, problem: &Problem) -> String {
     let start = Lines::new(source.document.text(), Encoding::Utf32).places(problem.range.clone()).start;
     format!("{}:{}:{}", plain::line(&source.path), start.line + 1, start.column + 1)
@@ -111,7 +111,7 @@ struct Group<'r> {
 /// Problems whose messages differ in names only.
 struct Message<'r> {
     first: Found<'r>,
-    /// The message, where it is the same for all of them.
+    /// The message, if it is the same for all of them.
     same: Option<String>,
     problems: usize,
 }
@@ -167,7 +167,7 @@ fn summary(text: &mut String, printed: &[Found<'_>]) {
     }
 }
 
-/// Returns the message with `…` for each name in backticks: what differs between problems of one kind.
+/// Returns the message with `…` for each name in backticks.
 fn nameless(message: &str) -> String {
     let parts = message.split('`').enumerate();
     let parts: Vec<&str> = parts.map(|(index, part)| if index % 2 == 1 { "…" } else { part }).collect();
@@ -181,7 +181,7 @@ fn shortened(message: &str) -> String {
     }
 }
 
-/// How many problems there are, and how many of them were not printed.
+/// Writes the number of problems, and of those that were not printed.
 fn totals(text: &mut String, reports: &[SuiteReport], printed: &[Found<'_>], left: &[Found<'_>]) {
     let words = [
         (Severity::Error, "error", RED),

@@ -1,4 +1,4 @@
-//! Reports of single runs as ClawSpec writes them, one YAML file each, for tools that read those.
+//! Reports of single runs in ClawSpec's format, one YAML file each, for tools that read them.
 
 use std::fmt::Write;
 
@@ -13,17 +13,17 @@ use speclens_schema::{
 
 use crate::event::{Origin, RunResult};
 
-/// What a report is about: the two words that its file is named after.
+/// The subject of a report: the two words in the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The target, the pipeline, or who hands over to whom.
+    /// The target, the pipeline, or the two agents of a handoff.
     pub workflow: String,
-    /// The scenario; of other contracts the name of the file.
+    /// The scenario; for other contracts the name of the file.
     pub scenario: String,
 }
 
 impl Subject {
-    /// Returns what a report of a case is about; `None` for what ClawSpec does not run.
+    /// Returns the subject of a case's report; `None` for cases that ClawSpec does not run.
     pub fn of(case: &Case) -> Option<Subject> {
         let Action::Trigger(trigger) = &case.action else { return None };
         let stem = || stem(&trigger.contract);
@@ -36,7 +36,7 @@ impl Subject {
         })
     }
 
-    /// Returns what a report of a handing over within a pipeline is about: the same as that of its contract alone.
+    /// Returns the subject of a handoff within a pipeline: the same as that of its contract alone.
     pub fn of_handover(handover: &Handover) -> Subject {
         let Handover { from, to, contract } = handover;
         Subject { workflow: slug(&format!("{from} to {to}")), scenario: stem(contract) }
@@ -47,7 +47,7 @@ impl Subject {
         format!("{}-{}", slug(&self.workflow), slug(&self.scenario))
     }
 
-    /// Returns the number of a report with this name; `None` for a file that is not a report of this.
+    /// Returns the number of a report with this subject; `None` for any other file.
     pub fn number_in(&self, file_name: &str) -> Option<u64> {
         let rest = file_name.strip_suffix(".yaml")?;
         let is_day = |day: &str| day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -56,28 +56,28 @@ impl Subject {
     }
 }
 
-/// The length of a day, as `2026-05-14`.
+/// Number of characters of a day, as in `2026-05-14`.
 pub const DAY_LENGTH: usize = 10;
 
-/// Returns the name of a file without its ending.
+/// Returns the name of a file without its extension.
 fn stem(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// Returns the last part of a path.
+/// Returns the last component of a path.
 pub fn last_step(path: &str) -> &str {
     path.trim_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
-/// Returns a text as a part of a file's name: small letters and digits, everything else a hyphen.
+/// Returns a text as a part of a file name: lower-case letters and digits, with hyphens for everything else.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// Returns whether ClawSpec would leave a report of a run: it was made now, and came to the assertions after the act.
+/// Returns whether ClawSpec would write a report of a run: it was made now, and reached the assertions after the act.
 pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     let is_fresh = match run.origin {
         Origin::Recorded | Origin::Observed | Origin::Present => true,
@@ -90,7 +90,7 @@ pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     is_fresh && run.absence.is_none() && !run.verdicts.iter().any(is_unmet)
 }
 
-/// Returns the contracts of handing over that a run of a pipeline was judged by, with the results of each.
+/// Returns the handoff contracts that a run of a pipeline was judged by, with their results.
 pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, Vec<&'r Judged>)> {
     let of_claim = |index: usize| {
         let results = run.verdicts.iter().filter(move |judged| judged.claim == index);
@@ -101,16 +101,16 @@ pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, V
     handovers.filter(|(_, results)| !results.is_empty()).collect()
 }
 
-/// When a run was made: times in UTC, as `2026-05-14T12:00:00Z`.
+/// The times of a run, in UTC, as `2026-05-14T12:00:00Z`.
 #[derive(Clone, Copy, Debug)]
 pub struct Times<'t> {
-    /// The run began.
+    /// Start of the run.
     pub started_at: &'t str,
-    /// It was judged.
+    /// Time of the judgment.
     pub completed_at: &'t str,
 }
 
-/// Writes the report of a run with these results. `contract` is where the contract is, for whoever mends it.
+/// Writes the report of a run with these results. `contract` is the path of the contract.
 pub fn render(
     subject: &Subject,
     number: u64,
@@ -133,7 +133,7 @@ pub fn render(
     text
 }
 
-/// A status, in ClawSpec's words, from good to bad.
+/// A status in ClawSpec's words, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Word {
     Skip,
@@ -150,7 +150,7 @@ impl Word {
             Outcome::Fail(_) => Word::Fail,
             Outcome::Warn(_) => Word::Warn,
             Outcome::Skip(_) => Word::Skip,
-            // ClawSpec has no word for what is not known; it is no pass.
+            // ClawSpec has no word for an unknown result; it is not a pass.
             Outcome::Unknown(_) | Outcome::Error(_) => Word::Error,
         }
     }
@@ -177,7 +177,7 @@ struct Row<'r> {
 }
 
 impl<'r> Row<'r> {
-    /// `None` for what ClawSpec reports elsewhere.
+    /// Returns the row of a claim; `None` if ClawSpec reports it elsewhere.
     fn of(case: &Case, judged: &'r Judged, evidence: &Evidence) -> Option<Row<'r>> {
         let claim = &case.claims[judged.claim];
         if claim.is_precondition() {
@@ -222,7 +222,7 @@ impl<'r> Row<'r> {
     }
 }
 
-/// For how long an assertion waited for its files.
+/// Returns the time that an assertion waited for its files.
 fn waited_ms(claim: &Claim, evidence: &Evidence) -> u64 {
     let needs = claim.check.needs(&evidence.context);
     let waits = needs.iter().filter_map(|need| match evidence.answer_to(need) {

@@ -1,5 +1,4 @@
-//! What reports for code scanners list: everything that is wrong, one entry each, whether the text is at fault or
-//! what came of running it.
+//! The entries of reports for code scanners: all problems and failures, one entry each.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -13,48 +12,48 @@ use speclens_schema::{
 use super::{SourceText, SuiteReport};
 use crate::event::RunResult;
 
-/// One thing that is wrong.
+/// A problem or a failure.
 pub(super) struct Finding<'r> {
-    /// The kind: a code of a problem, or what the original tool calls such a result.
+    /// The kind: the code of a problem, or the name of the result in the format's tool.
     pub(super) rule: &'r str,
     pub(super) severity: Severity,
     pub(super) message: String,
     pub(super) source: Cow<'r, SourceText>,
     pub(super) range: Range<usize>,
-    /// Other places that belong to it.
+    /// Related locations.
     pub(super) related: Vec<Elsewhere>,
     pub(super) fixes: Vec<&'r Fix>,
-    /// The problem of the text that it is, if it is one.
+    /// The problem of the text, if it is one.
     pub(super) problem: Option<&'r Problem>,
 }
 
-/// Another place that belongs to something that is wrong.
+/// A related location.
 pub(super) struct Elsewhere {
     pub(super) message: String,
     pub(super) path: String,
-    /// Where it begins and ends; both count from 0, columns in UTF-16 units.
+    /// Its range, with positions from 0 and columns in UTF-16 code units.
     pub(super) place: Range<LineColumn>,
 }
 
 impl Finding<'_> {
-    /// Returns where it begins and ends; both count from 0, columns in UTF-16 units.
+    /// Returns a range of the text as lines and columns, from 0, with columns in UTF-16 code units.
     pub(super) fn place(&self, range: &Range<usize>) -> Range<LineColumn> {
         place_in(&self.source, range)
     }
 }
 
-/// Returns where a range of a text begins and ends; both count from 0, columns in UTF-16 units.
+/// Returns a range of a source as lines and columns, from 0, with columns in UTF-16 code units.
 pub(super) fn place_in(source: &SourceText, range: &Range<usize>) -> Range<LineColumn> {
     Lines::new(source.document.text(), Encoding::Utf16).places(range.clone())
 }
 
-/// Returns where the part of another file begins and ends; the beginning of the file where it is meant as a whole.
+/// Returns the range of a part of another file; its beginning if the whole file is meant.
 pub(super) fn place_in_file(place: &FilePlace) -> Range<LineColumn> {
     let (line, columns) = place.stretch.as_ref().map_or((0, 0..0), |stretch| (stretch.line, stretch.columns.clone()));
     LineColumn { line, column: columns.start }..LineColumn { line, column: columns.end }
 }
 
-/// Everything that is wrong, in the order of the suites. Settings that several suites share are reported once.
+/// Returns all entries, in the order of the suites. Settings that several suites share are reported once.
 pub(super) fn findings(reports: &[SuiteReport]) -> Vec<Finding<'_>> {
     let mut settings: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -107,7 +106,7 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
     let source = report.source_of(case);
     let told = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
     if let Some(absence) = &run.absence {
-        // What was omitted is no finding of its own.
+        // Omitted attempts are not reported.
         if !run.is_left_out() {
             let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));
@@ -131,7 +130,7 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
     }
 }
 
-/// Another place of a verdict about a claim in a text.
+/// Returns another place of a verdict.
 pub(super) fn elsewhere(report: &SuiteReport, source: &SourceText, claim: &Pointer, related: &Related) -> Elsewhere {
     let (path, place) = match &related.at {
         Place::Claim(at) => (source.path.clone(), place_in(source, &source.range_of(&claim.join(at)))),

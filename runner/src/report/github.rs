@@ -1,4 +1,4 @@
-//! The report for workflows on GitHub: commands that put each finding beside the line that it is about.
+//! The report for GitHub workflows: commands that annotate lines of files.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use speclens_schema::problem::Severity;
 
 use super::{SuiteReport, finding::findings, plain};
 
-/// Returns the commands, and a summary for who reads the log.
+/// Returns the commands, and a summary for readers of the log.
 pub fn render(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
     let (mut errors, mut warnings, mut notices) = (0, 0, 0);
@@ -15,7 +15,7 @@ pub fn render(reports: &[SuiteReport]) -> String {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Information => "notice",
-            // For an editor, where the author looks closely; beside a change they would be noise.
+            // Meant for editors; in a review it would be noise.
             Severity::Hint => continue,
         };
         match finding.severity {
@@ -26,12 +26,12 @@ pub fn render(reports: &[SuiteReport]) -> String {
         let place = finding.place(&finding.range);
         let _ = write!(text, "::{command} file={},line={}", property(&finding.source.path), place.start.line + 1);
         let _ = write!(text, ",endLine={}", place.end.line + 1);
-        // Columns mean something on one line only.
+        // Columns are meaningful within one line only.
         if place.start.line == place.end.line {
             let _ = write!(text, ",col={},endColumn={}", place.start.column + 1, place.end.column + 1);
         }
         let mut message = finding.message.clone();
-        // A command marks one place, so the others are named.
+        // A command annotates one place, so the others are named.
         for other in finding.related.iter().filter(|other| other.path != finding.source.path) {
             let _ = write!(message, "\n{}:{}: {}", other.path, other.place.start.line + 1, other.message);
         }
@@ -43,12 +43,12 @@ pub fn render(reports: &[SuiteReport]) -> String {
     text
 }
 
-/// Returns a message: a line end would end the command.
+/// Escapes a message: a line end would end the command.
 fn data(text: &str) -> String {
     plain::block(&text.replace("\r\n", "\n")).replace('%', "%25").replace('\n', "%0A")
 }
 
-/// Returns a property, which `,` and `:` would end as well.
+/// Escapes a property, which `,` and `:` would end as well.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,6 +1,6 @@
-//! The report for people: one line per test, source snippets for what is wrong, a summary.
+//! The report for people: one line per test, source snippets for problems, a summary.
 //!
-//! The text has colours; they are removed where they do not belong when it is printed.
+//! The text has colors; they are removed on printing where they are not supported.
 
 mod matrix;
 
@@ -28,9 +28,9 @@ use crate::{
     exec,
 };
 
-/// A value longer than this is shortened in the middle.
+/// Values longer than this are shortened in the middle.
 const VALUE_LIMIT: usize = 400;
-/// A value with more lines than this is shortened in the middle.
+/// Values with more lines than this are shortened in the middle.
 const VALUE_LINES: usize = 12;
 /// Maximum number of lines of standard error that are shown.
 const TAIL_LINES: usize = 8;
@@ -44,7 +44,7 @@ pub(super) const DIM: Style = Style::new().dimmed();
 
 pub use matrix::dollars;
 
-/// Returns what `speclens run` prints, on a terminal with so many columns.
+/// Returns the output of `speclens run`, for a terminal with this many columns.
 pub fn run(reports: &[SuiteReport], width: usize) -> String {
     let mut text = String::new();
     let mut settings = BTreeSet::new();
@@ -74,7 +74,8 @@ fn heading(text: &mut String, report: &SuiteReport) {
     };
 }
 
-/// Prints every error and warning of a suite and of its parts, and those of its settings unless another suite printed them.
+/// Prints all errors and warnings of a suite and of its parts, and those of its settings unless another suite printed
+/// them.
 fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTreeSet<&'r str>) {
     let is_told = |(_, problem): &(&SourceText, &Problem)| problem.severity <= Severity::Warning;
     let own = report.settings.as_ref().filter(|own| settings.insert(&own.source.path));
@@ -84,7 +85,7 @@ fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTree
     }
 }
 
-/// Returns a problem with the lines that it is about, fixes below.
+/// Returns a problem with its source lines and fixes.
 pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
@@ -112,7 +113,7 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     for (level, part) in parts.into_iter().filter_map(|(level, part)| Some((level, part.as_ref()?))) {
         group = group.element(level.message(plain::block(&source.secrets.mask(part))));
     }
-    // A fix whose title is the help says nothing new.
+    // A fix whose title is the help adds nothing.
     for fix in problem.fixes.iter().filter(|fix| Some(&fix.title) != problem.help.as_ref()) {
         group = group.element(Level::HELP.message(plain::block(&clipped(
             &source.secrets.mask(&fix.title),
@@ -138,7 +139,7 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: u
     gates(text, report, result);
 }
 
-/// One line per test, and one for each thing that was noticed.
+/// Prints one line per test, and one per note.
 fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResult) {
     let (mark, style) = mark(outcome.status);
     let mut remarks = Vec::new();
@@ -162,14 +163,14 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
         false => format!(" {DIM}({}){DIM:#}", plain::line(&remarks.join(", "))),
     };
     let _ = writeln!(text, "  {style}{mark}{style:#} {}{remarks}", plain::line(&report.masked(&case.name)));
-    // Attempts that are alike leave the same notes.
-    let mut told = BTreeSet::new();
-    for note in outcome.runs.iter().flat_map(|run| &run.notes).filter(|note| told.insert(note.as_str())) {
+    // Similar attempts have the same notes.
+    let mut printed = BTreeSet::new();
+    for note in outcome.runs.iter().flat_map(|run| &run.notes).filter(|note| printed.insert(note.as_str())) {
         let _ = writeln!(text, "      {YELLOW}note{YELLOW:#}: {}", plain::line(&report.masked(note)));
     }
 }
 
-/// What this version cannot run, once for all tests: it is not their fault.
+/// Prints what this version cannot run, once for all tests.
 fn unsupported(text: &mut String, reports: &[SuiteReport]) {
     let mut found: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
     for report in reports {
@@ -177,7 +178,7 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
             let case = &report.suite.cases[outcome.case];
             let is_refused = |run: &RunResult| {
                 let kind = run.absence.as_ref().map(|absence| absence.kind);
-                kind == Some(AbsenceKind::Broke(RunErrorKind::Unsupported))
+                kind == Some(AbsenceKind::RunError(RunErrorKind::Unsupported))
             };
             let was_refused = outcome.runs.iter().any(|run| is_refused(run));
             let Some(what) = exec::unsupported(report.dialect, &case.action).filter(|_| was_refused) else {
@@ -197,7 +198,7 @@ fn unsupported(text: &mut String, reports: &[SuiteReport]) {
     }
 }
 
-/// What went wrong in one attempt.
+/// Prints the failures of one attempt.
 fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult, runs: usize) {
     let name = report.masked(&case.name);
     let title = if runs > 1 {
@@ -207,9 +208,9 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         name
     };
     if let Some(absence) = &run.absence {
-        // What never began has nothing to show; the line of the test says so.
-        let never_began = absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
-        let is_summed_up = absence.kind == AbsenceKind::Broke(RunErrorKind::Unsupported)
+        // An attempt that never began has nothing to show; the line of the test says so.
+        let never_began = absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
+        let is_summed_up = absence.kind == AbsenceKind::RunError(RunErrorKind::Unsupported)
             && exec::unsupported(report.dialect, &case.action).is_some();
         if run.is_left_out() || never_began || is_summed_up {
             return;
@@ -232,7 +233,7 @@ fn explain(text: &mut String, report: &SuiteReport, case: &Case, run: &RunResult
         .filter(|judged| !matches!(judged.verdict.outcome.status(), Status::Pass | Status::Skip))
         .collect();
     if bad.is_empty() && run.status == Status::Unknown {
-        // Every assertion was skipped. One says why.
+        // All assertions were skipped. One gives the reason.
         bad.extend(run.verdicts.first());
     }
     for (index, judged) in bad.iter().enumerate() {
@@ -253,7 +254,7 @@ fn verdict_snippet(
     let claim = &case.claims[judged.claim];
     let (level, word) = match verdict.outcome.status() {
         Status::Fail => (Level::ERROR, "failed"),
-        Status::Error => (Level::ERROR, "broke"),
+        Status::Error => (Level::ERROR, "error"),
         Status::Unknown => (Level::WARNING, "unknown"),
         Status::Warn => (Level::WARNING, "warning"),
         Status::Skip => (Level::WARNING, "skipped"),
@@ -299,19 +300,19 @@ fn verdict_snippet(
     render(group)
 }
 
-/// Returns a place in another file: its line, or its name where no line is meant.
+/// Returns a place in another file: its line, or its name if the whole file is meant.
 fn place_in_file(report: &SuiteReport, message: &str, place: &FilePlace) -> Element<'static> {
     let path = plain::line(&report.masked(&report.root.shown(&place.path)));
     let message = plain::block(&shortened(&report.masked(message)));
     let Some(stretch) = &place.stretch else { return note("place", &format!("{path}: {message}")) };
-    // The columns stay where something is masked.
+    // Masking keeps the columns.
     let stretch = Stretch { text: report.masked(&stretch.text), ..stretch.clone() };
     let annotation = AnnotationKind::Context.span(stretch.range()).label(message);
     let snippet = Snippet::source(tabless(&stretch.text)).path(path).line_start(stretch.line + 1).fold(false);
     Element::from(snippet.annotation(annotation))
 }
 
-/// Returns how the command ended, where that helps; of an agent that did not come to its end, its last command.
+/// Returns the end of the command, if that helps; for an agent that did not finish, its last command.
 fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     let mut elements = Vec::new();
     let last = evidence.commands.as_ref().and_then(|log| log.commands.last());
@@ -327,7 +328,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
     {
         elements.push(note("command", &exit.sentence()));
     }
-    // The verdict has the last one already.
+    // The verdict already has the last one.
     if let Some(log) = evidence.commands.as_ref().filter(|log| log.commands.len() > 1) {
         let commands = log.commands.iter().map(|ran| {
             let how = ran.exit.map(Exit::sentence).unwrap_or_else(|| "did not run".to_owned());
@@ -348,7 +349,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
 }
 
 fn gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
-    // Where something broke or stayed unknown, a default limit decides nothing.
+    // After an error or an unknown result, a default limit decides nothing.
     let open = result.cases.iter().any(|case| matches!(case.status, Status::Error | Status::Unknown));
     let failed = result.cases.iter().any(|case| case.status == Status::Fail);
     for gate in &result.gates.gates {
@@ -384,7 +385,7 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
         (tally.passed, "passed", GREEN),
         (tally.warned, "with warnings", YELLOW),
         (tally.failed, "failed", RED),
-        (tally.errored, "broke", RED),
+        (tally.errored, if tally.errored == 1 { "error" } else { "errors" }, RED),
         (tally.unknown, "unknown", YELLOW),
         (tally.skipped, "skipped", DIM),
     ] {
@@ -424,7 +425,7 @@ impl Mark {
     }
 }
 
-/// Returns the lines around each mark. A snippet holds only what is shown, so that long files cost nothing.
+/// Returns the lines around each mark. A snippet holds only the shown lines, so long files cost nothing.
 fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
     let text = source.document.text();
     let end_of = |line: usize| text.line_to_byte((line + 1).min(text.len_lines()));
@@ -435,7 +436,7 @@ fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
         let from = text.line_to_byte(first);
         let line = text.byte_slice(from..end_of(first)).to_string();
         let visible = line.trim_end_matches(['\r', '\n']);
-        // A byte that belongs to no character has become one that is longer.
+        // A byte that belongs to no character has become a longer one.
         let begin = visible.floor_char_boundary((start - from).min(visible.len()));
         let end = visible.ceil_char_boundary((mark.range.end.max(start) - from).clamp(begin, visible.len()));
         let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
@@ -453,7 +454,7 @@ fn snippets(source: &SourceText, marks: &[Mark]) -> Vec<Element<'static>> {
     elements
 }
 
-/// Control characters would move the cursor; one column each keeps the carets where they belong.
+/// Replaces control characters, which would move the cursor, by one column each.
 fn tabless(line: &str) -> String {
     let plain = |it: char| if it.is_control() && it.len_utf8() == 1 { ' ' } else { it };
     line.chars().map(plain).collect()
@@ -469,7 +470,7 @@ fn render(group: Group<'_>) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// Long values lose their middle. The whole is in the JSON report.
+/// Shortens long values in the middle. The JSON report has the whole value.
 fn shortened(value: &str) -> String {
     const NOTE: &str = "see --report json for all";
     let lines: Vec<&str> = value.split('\n').collect();
@@ -519,7 +520,7 @@ fn mark(status: Status) -> (&'static str, Style) {
     }
 }
 
-/// Returns a duration as people say it.
+/// Returns a duration for people.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 1.0 {

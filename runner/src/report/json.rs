@@ -1,4 +1,4 @@
-//! The report for programs: a contract with a version and a schema of its own, `schema/json/report.schema.json`.
+//! The report for programs: a versioned contract with its own schema, `schema/json/report.schema.json`.
 
 mod evidence;
 mod writer;
@@ -20,12 +20,12 @@ pub use evidence::EvidenceEntry;
 use super::SuiteReport;
 use writer::report;
 
-/// What may be omitted.
+/// Optional parts of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Whether the tests are listed: `speclens check` runs none.
     pub cases: bool,
-    /// Whether what was observed is included.
+    /// Whether the evidence is included.
     pub evidence: bool,
 }
 
@@ -358,7 +358,7 @@ struct Totals {
     passed: usize,
     /// Tests in which an assertion does not hold.
     failed: usize,
-    /// Tests in which the run or an assertion broke.
+    /// Tests in which the run or an assertion ended with an error.
     errored: usize,
     /// Tests with an undecided assertion.
     unknown: usize,

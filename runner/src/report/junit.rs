@@ -1,5 +1,5 @@
-//! The report for build servers: JUnit's XML. A claim that does not hold is a `failure`, a run that broke or
-//! was not observed an `error`, a test that is switched off `skipped`.
+//! The report for build servers: JUnit's XML. A claim that does not hold is a `failure`, an error of a run or an
+//! unknown result an `error`, a test that is switched off `skipped`.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn suite(report: &SuiteReport) -> TestSuite {
     suite
 }
 
-/// Returns a suite with mistakes is one test that broke.
+/// Returns a suite with errors as one test with an error.
 fn refusal(report: &SuiteReport) -> TestCase {
     let errors: Vec<String> = report
         .all_problems()
@@ -147,7 +147,7 @@ fn describe(test: &mut TestCase, evidence: &Evidence, status: Status) {
     }
 }
 
-/// Returns a command of an agent with what it printed, as a terminal would have shown it.
+/// Returns a command of an agent with its output, as a terminal would show it.
 fn console(ran: &Ran) -> String {
     let mut text = format!("$ {}\n", ran.command.text);
     for stream in [&ran.stdout, &ran.stderr].into_iter().flatten().filter(|stream| !stream.text.is_empty()) {
@@ -209,7 +209,7 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult) -> TestCaseStat
     status
 }
 
-/// The gates are a suite of their own, so that one that fails alone turns the build red.
+/// Returns the gates as a separate suite, so one that fails alone turns the build red.
 fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     let mut suite = TestSuite::new(format!("{}: gates", plain::line(&report.title())));
     for gate in &result.gates.gates {
@@ -231,7 +231,7 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
     suite
 }
 
-/// Returns the same with the file and the line where the test is written, as many build servers show them.
+/// Returns the test with its file and line, as many build servers show them.
 fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
     let source = report.source_of(case);
     let path = plain::line(&report.path_of(case));

@@ -1,4 +1,4 @@
-//! What came of the tests by who acted. Data only: reports for people and for programs write it down.
+//! The results of the tests by subject. Data only: reports for people and for programs render it.
 
 use speclens_schema::{
     evidence::RunErrorKind,
@@ -11,19 +11,19 @@ use crate::event::{AbsenceKind, Origin, RunResult, SuiteResult};
 /// The attempts of a suite, test by test and subject by subject.
 #[derive(Debug)]
 pub(super) struct Matrix<'r> {
-    /// Who acted, in the order of the suite.
+    /// The subjects, in the order of the suite.
     pub(super) subjects: Vec<SubjectScore<'r>>,
     /// The tests that were attempted, in the order of the suite.
     pub(super) rows: Vec<Row>,
-    /// What everything cost.
+    /// The total cost.
     pub(super) spending: Spending,
 }
 
-/// Who acted, and what came of all its attempts.
+/// A subject and the result of all its attempts.
 #[derive(Debug)]
 pub(super) struct SubjectScore<'r> {
     pub(super) subject: &'r Subject,
-    /// A name that no other one has.
+    /// A unique name.
     pub(super) name: String,
     pub(super) score: Score,
 }
@@ -33,56 +33,56 @@ pub(super) struct SubjectScore<'r> {
 pub(super) struct Row {
     /// The place of the test in the suite.
     pub(super) case: usize,
-    /// What came of it, subject by subject.
+    /// Its scores, by subject.
     pub(super) scores: Vec<Score>,
 }
 
-/// What came of some attempts.
+/// The result of some attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Score {
-    /// How many passed.
+    /// Number of attempts that passed.
     pub(super) passed: usize,
-    /// How many there are. Those that were omitted are not among them.
+    /// Number of attempts, without omitted ones.
     pub(super) runs: usize,
-    /// How many failed or broke. What was not observed, or cancelled, does not count.
+    /// Number of attempts that failed or ended with an error, without unknown and cancelled ones.
     failed: usize,
     turns: u64,
-    /// How many have turns.
+    /// Number of attempts with turns.
     with_turns: usize,
-    /// What those who acted cost.
+    /// Cost of the subjects.
     pub(super) cost: Cost,
 }
 
-/// Money, as far as it is known.
+/// Cost, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
     /// US dollars of the attempts whose price is known.
     pub(super) usd: f64,
-    /// How many have a price.
+    /// Number of attempts with a price.
     pub(super) priced: usize,
-    /// How many have none, although tokens are known.
+    /// Number of attempts with known tokens, but without a price.
     pub(super) unpriced: usize,
 }
 
-/// What a run of a suite cost.
+/// Cost of a run of a suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spending {
-    /// Those who acted.
+    /// Cost of the subjects.
     pub(super) subjects: Cost,
-    /// Those who were asked about it.
+    /// Cost of the judges.
     pub(super) judges: Cost,
-    /// Whether nothing of it was spent now: all of it comes from recordings.
+    /// Whether everything comes from recordings, so nothing was spent now.
     pub(super) is_replayed: bool,
 }
 
-/// How the repetitions of a test with one subject agree.
+/// Agreement of the repetitions of a test with one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stability {
     /// All passed.
     Stable,
     /// Some passed.
     Flaky,
-    /// All failed or broke.
+    /// All failed or ended with an error.
     Failing,
 }
 
@@ -116,12 +116,12 @@ impl Matrix<'_> {
         Matrix { subjects, rows, spending }
     }
 
-    /// Whether models acted.
+    /// Returns whether models acted.
     pub(super) fn has_models(&self) -> bool {
         self.subjects.iter().any(|column| column.subject.model_id().is_some())
     }
 
-    /// Whether a test was attempted several times by one subject.
+    /// Returns whether a test was attempted several times by one subject.
     pub(super) fn has_repeats(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.scores).any(|score| score.runs > 1)
     }
@@ -140,32 +140,32 @@ impl Score {
         self.cost.add_subject(run);
     }
 
-    /// Percentage of the attempts that passed; `None` where there are none.
+    /// Returns the percentage of passed attempts; `None` without attempts.
     pub(super) fn rate(self) -> Option<f64> {
         (self.runs > 0).then(|| self.passed as f64 / self.runs as f64 * 100.0)
     }
 
-    /// Mean number of turns; `None` where none are known.
+    /// Returns the mean number of turns; `None` if none are known.
     pub(super) fn mean_turns(self) -> Option<f64> {
         (self.with_turns > 0).then(|| self.turns as f64 / self.with_turns as f64)
     }
 
-    /// Returns how the attempts agree; `None` where that is not known.
+    /// Returns the agreement of the attempts; `None` if it is not known.
     pub(super) fn stability(self) -> Option<Stability> {
         match (self.passed, self.failed) {
             (0, 0) => None,
             (passed, _) if passed == self.runs => Some(Stability::Stable),
             (_, failed) if failed == self.runs => Some(Stability::Failing),
-            // Some have no result: whether the others agree with them is not known.
+            // Some have no result: their agreement with the others is not known.
             (0, _) | (_, 0) => None,
             (_, _) => Some(Stability::Flaky),
         }
     }
 }
 
-/// Whether an attempt failed or broke.
+/// Returns whether an attempt failed or ended with an error.
 fn is_bad(run: &RunResult) -> bool {
-    let cancelled = AbsenceKind::Broke(RunErrorKind::Cancelled);
+    let cancelled = AbsenceKind::RunError(RunErrorKind::Cancelled);
     matches!(run.status, Status::Fail | Status::Error)
         && run.absence.as_ref().is_none_or(|absence| absence.kind != cancelled)
 }
@@ -187,12 +187,12 @@ impl Cost {
         }
     }
 
-    /// US dollars; `None` where the price of something is not known, or nothing has one.
+    /// Returns US dollars; `None` if a price is not known, or there is none.
     pub(super) fn known(self) -> Option<f64> {
         (self.priced > 0 && self.unpriced == 0).then_some(self.usd)
     }
 
-    /// Whether nothing is known to have used tokens.
+    /// Returns whether no use of tokens is known.
     pub(super) fn is_nothing(self) -> bool {
         self.priced + self.unpriced == 0
     }

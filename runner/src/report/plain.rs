@@ -1,7 +1,7 @@
-//! Makes text from outside safe to print: names, paths, messages and output of programs hold no character that a terminal
-//! obeys.
+//! Makes text from outside safe to print: names, paths, messages and output of programs keep no character that controls
+//! a terminal.
 
-/// Returns the text with each control character but the line end replaced, for text that may take several lines.
+/// Replaces every control character except line ends, for text with several lines.
 pub fn block(text: &str) -> String {
     text.chars()
         .map(|it| match it {
@@ -18,7 +18,7 @@ pub fn line(text: &str) -> String {
     block(text).replace('\n', "⏎")
 }
 
-/// Whether a terminal shows the characters after this one in another order, or on another line.
+/// Returns whether a terminal reorders the characters after this one, or starts a new line.
 fn turns_text(it: char) -> bool {
     matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
 }

@@ -1,4 +1,4 @@
-//! The report for code scanning: SARIF 2.1.0, the part of it that such services show.
+//! The report for code scanning: the part of SARIF 2.1.0 that such services show.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::{
     finding::{Finding, findings},
 };
 
-/// Where the format's schema is published.
+/// Address of the format's schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Returns the report as JSON text with a final line end.
@@ -83,7 +83,7 @@ fn result(finding: &Finding<'_>, codes: &[Code]) -> Value {
         });
         result["relatedLocations"] = related.collect();
     }
-    // What brings files into being is omitted: the format changes texts that exist.
+    // Fixes that create files are omitted: the format only changes existing texts.
     let fixes: Vec<Value> =
         finding.fixes.iter().filter(|one| one.creates.is_empty()).map(|one| fix(finding, one)).collect();
     if !fixes.is_empty() {
@@ -119,7 +119,7 @@ fn fix(finding: &Finding<'_>, fix: &Fix) -> Value {
     })
 }
 
-/// Lines and columns count from 1; the end is the first column that does not belong to it.
+/// Returns a region: lines and columns count from 1, the end is exclusive.
 fn region(place: &Range<LineColumn>) -> Value {
     json!({
         "startLine": place.start.line + 1,
@@ -129,7 +129,7 @@ fn region(place: &Range<LineColumn>) -> Value {
     })
 }
 
-/// Returns a path as an address: relative to the working directory where it is below it.
+/// Returns a path as a URI: relative to the working directory if it is below it.
 fn uri(path: &str) -> String {
     let scheme = if path.starts_with('/') { "file://" } else { "" };
     let mut address = scheme.to_owned();

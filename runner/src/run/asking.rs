@@ -1,4 +1,4 @@
-//! Asks models about what is recorded of an attempt, and records their answers with it. Nothing is done again.
+//! Asks models about recordings, and records their answers. Nothing is performed again.
 
 use std::sync::Arc;
 
@@ -19,21 +19,21 @@ use crate::{
     recording::Recorded,
 };
 
-/// A recording, and the questions that it does not answer.
+/// A recording, and its unanswered questions.
 struct Unanswered {
     recorded: Recorded,
     questions: Vec<Need>,
 }
 
 impl Run {
-    /// Judges what is recorded of an attempt, once every question about it that claims have was asked.
+    /// Judges the recording of an attempt, after all questions of its claims have been asked.
     pub(super) async fn ask(self: &Arc<Self>, case: &Arc<Case>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
         let found = self.blocking(case, unit, move || run.unanswered(&shared, &planned)).await?;
         let Some(Unanswered { recorded, questions }) = found else { return self.replay(case, unit).await };
         let Seen { observations, cancelled } = observe::all(questions, &self.view_of(&recorded, case)).await;
         if cancelled {
-            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+            let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
             return Ok(self.asked(case, unit).absent(kind, "cancelled before the judge answered"));
         }
         let (run, shared, planned) = (Arc::clone(self), Arc::clone(case), unit.clone());
@@ -50,7 +50,7 @@ impl Run {
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
     }
 
-    /// What models are asked about is what is recorded: the output, and the files.
+    /// Returns the view for questions about a recording: the output, and the files.
     fn view_of(&self, recorded: &Recorded, case: &Case) -> View {
         View {
             directory: self.job.directory.clone(),
@@ -71,7 +71,7 @@ impl Run {
         }
     }
 
-    /// Adds what was answered, masked.
+    /// Adds the answers, masked.
     fn answered(&self, mut recorded: Recorded, observations: Vec<Observation>) -> Recorded {
         let nothing = Attempt::begun(Context::default());
         let answers = Masked::of(nothing, self.job.suite.dialect, &self.job.secrets).with(observations);

@@ -65,7 +65,7 @@ impl Run {
     pub(super) async fn attempt(self: &Arc<Self>, unit: &Unit, began_us: u64) -> RunResult {
         let case = Arc::clone(&self.job.suite.cases[unit.case]);
         if self.cancel.is_cancelled() {
-            let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+            let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
             return self.asked(&case, unit).absent(kind, "cancelled before it began");
         }
         if self.stopped.load(Ordering::Relaxed) {
@@ -78,35 +78,35 @@ impl Run {
         self.tell(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, &case.action), self.mode) {
             (Some(refusal), _) => {
-                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), refusal)
+                self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), refusal)
             }
             (None, Mode::Preconditions | Mode::Present) if !matches!(case.action, Action::Trigger(_)) => {
                 let message = "only ClawSpec tests can be judged without a run";
-                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Unsupported), message)
+                self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Unsupported), message)
             }
             (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
                 let message = self.unplayed.clone().unwrap_or_default();
-                self.asked(&case, unit).absent(AbsenceKind::Broke(RunErrorKind::Script), message)
+                self.asked(&case, unit).absent(AbsenceKind::RunError(RunErrorKind::Script), message)
             }
             (None, Mode::Preconditions) => {
                 let only = Some(Only::Preconditions);
-                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|broken| *broken)
+                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
             }
             (None, Mode::Present) => {
                 let only = Some(Only::Present);
-                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|broken| *broken)
+                self.act(&case, unit, None, only, began_us).await.unwrap_or_else(|absent| *absent)
             }
             (None, Mode::Live) => match self.model(&case, unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(Worker::Model);
                     let worker = model.or_else(|| unit.subject.model_id().and_then(program_of).map(Worker::Program));
-                    self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|broken| *broken)
+                    self.act(&case, unit, worker, None, began_us).await.unwrap_or_else(|absent| *absent)
                 }
                 // Nothing was done, so what is recorded stays.
-                Err(error) => self.asked(&case, unit).absent(AbsenceKind::Broke(error.kind), error.message),
+                Err(error) => self.asked(&case, unit).absent(AbsenceKind::RunError(error.kind), error.message),
             },
-            (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|broken| *broken),
-            (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|broken| *broken),
+            (None, Mode::Recorded) => self.replay(&case, unit).await.unwrap_or_else(|absent| *absent),
+            (None, Mode::Asking) => self.ask(&case, unit).await.unwrap_or_else(|absent| *absent),
         };
         if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl Run {
         let turn = match self.turn(case, unit).await {
             Ok(turn) => turn,
             Err(observe::Cancelled) => {
-                let kind = AbsenceKind::Broke(RunErrorKind::Cancelled);
+                let kind = AbsenceKind::RunError(RunErrorKind::Cancelled);
                 return Ok(self.asked(case, unit).absent(kind, "cancelled while waiting for another run"));
             }
         };
@@ -194,7 +194,7 @@ impl Run {
             Start::Withheld => Performed::without_act(exec::trigger::seen_later(context, world), world),
             Start::Unmet => Performed::without_act(Attempt::begun(context), world),
             Start::Cancelled => {
-                Performed::without_act(Attempt::broken(context, RunErrorKind::Cancelled, CANCELLED), world)
+                Performed::without_act(Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED), world)
             }
         };
         attempt.evidence.only = only;
@@ -486,7 +486,7 @@ impl Run {
 
     fn defect(&self, case: &Case, unit: &Unit) -> Box<RunResult> {
         let message = "judging failed; this is a bug in speclens";
-        Box::new(self.asked(case, unit).absent(AbsenceKind::Broke(RunErrorKind::Defect), message))
+        Box::new(self.asked(case, unit).absent(AbsenceKind::RunError(RunErrorKind::Defect), message))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What keeps memory bounded while many attempts with large outputs end at once.
+//! Bounds the memory of many attempts with large outputs that end at once.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -9,15 +9,15 @@ use std::{
     thread,
 };
 
-/// Masking and judging take several times the memory of an output of more bytes: one at a time is enough.
+/// Size from which outputs are masked and judged one at a time: that takes several times their memory.
 const LARGE: usize = 4 * 1024 * 1024;
 
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Returns the work on outputs of so many bytes. Large ones wait for each other on one thread: allocators keep what a thread frees for
-/// that thread, so on many threads the same memory would be kept many times.
+/// Does the work on outputs of this many bytes. Large ones wait for each other on one thread: allocators keep what a
+/// thread frees for that thread, so many threads would keep the same memory many times.
 pub(super) fn within<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -33,7 +33,7 @@ fn at_its_turn<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send 
     let Some(thread) = thread else { return work() };
     let (answer, answered) = channel();
     let begun = thread.send(Box::new(move || {
-        // Whoever asked waits for it.
+        // The caller waits for it.
         let _ = answer.send(catch_unwind(AssertUnwindSafe(work)));
     }));
     match begun.ok().and_then(|()| answered.recv().ok()) {

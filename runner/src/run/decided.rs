@@ -1,5 +1,5 @@
-//! Repeats that are not needed: once no further attempt can change the answer of the gate of a model, tasks of that
-//! model are not repeated. One rule decides what a run omits and what a replay finds missing.
+//! Unnecessary repeats: once no further attempt can change the result of a model's gate, tasks of that model are not
+//! repeated. The same rule decides which attempts a run omits and which ones a replay may miss.
 
 use std::{
     collections::HashMap,
@@ -38,7 +38,8 @@ impl Standings {
         Standings(Mutex::new(standings))
     }
 
-    /// Returns whether an attempt is omitted. The first of each task never is: without it nothing is known of the task.
+    /// Returns whether an attempt is omitted. The first of each task never is: without it nothing is known about the
+    /// task.
     pub(super) fn may_skip(&self, gates: &Gates, unit: &Unit) -> bool {
         let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let standing = standings.get(&model(&unit.subject)).copied().unwrap_or_default();
@@ -55,22 +56,22 @@ fn model(subject: &Subject) -> Option<String> {
     subject.model_id().map(str::to_owned)
 }
 
-/// Returns whether a run of these cases leaves repeats out: only one of all tests does, because the gate of a part is not
-/// that of the suite.
+/// Returns whether a run of these cases may omit repeats: only a run of all tests may, because the gate of a part is
+/// not that of the suite.
 pub(super) fn is_whole(suite: &Suite, options: &Options) -> bool {
     let is_chosen = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
     (0..suite.cases.len()).filter(|index| !suite.cases[*index].skip).all(|index| is_chosen(&index))
 }
 
-/// Returns the plan of a run of the whole suite that acts as these options say.
+/// Returns the plan of a run of the whole suite with these options.
 pub(super) fn whole(suite: &Suite, options: &Options) -> Vec<Unit> {
     let all: Vec<usize> = (0..suite.cases.len()).collect();
     plan(suite, &all, options)
 }
 
-/// Returns for each attempt of a whole suite whether it is omitted, by what is known of the others. Attempts that
-/// nobody made, or only of what the test did before, may be; so may those that an earlier run made than the one that
-/// made the first attempt of the task. Where what is known of the others decides nothing, none is omitted.
+/// Returns for each attempt of a whole suite whether it is omitted, given the others. Attempts without a recording, or
+/// with a stale one, may be omitted, and so may those of an earlier run than the one that made the first attempt of the
+/// task. If the other attempts decide nothing, none is omitted.
 ///
 /// `attempts` come with the place of their case, those of a case and a subject in their order.
 pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
@@ -80,7 +81,7 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
     }
     let is_missing = |run: &RunResult| match run.absence.as_ref().map(|absence| absence.kind) {
         Some(AbsenceKind::NoRecording | AbsenceKind::Stale) => true,
-        Some(AbsenceKind::Broke(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
+        Some(AbsenceKind::RunError(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
     };
     let is_spare: Vec<bool> = attempts
         .iter()
@@ -111,7 +112,7 @@ impl Asked<'_> {
         self.absent(AbsenceKind::Decided, format!("not run, because the threshold of `{subject}` is decided"))
     }
 
-    /// Returns what is said of a repeat that an earlier run may have omitted, and that decides now. `None` for any
+    /// Returns the message for a repeat that an earlier run may have omitted, and that decides now; `None` for any
     /// other attempt.
     pub(super) fn needed(&self, known: &RunResult, gates: &Gates) -> Option<RunResult> {
         let is_missing = known.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::NoRecording);

@@ -1,4 +1,4 @@
-//! Judges a suite by evidence that came from elsewhere: nothing is performed, and nothing is recorded.
+//! Judges a suite by given evidence: nothing is performed, and nothing is recorded.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     event::{CaseResult, SuiteResult},
 };
 
-/// Judges the cases of a suite that are chosen, each once by the same evidence. It is masked and interpreted here.
+/// Judges the chosen cases of a suite by the same evidence, which is masked and interpreted here.
 pub fn given(suite: &Suite, chosen: impl Fn(usize) -> bool, mut evidence: Evidence, secrets: &Secrets) -> SuiteResult {
     suite.dialect.mask(&mut evidence, secrets);
     suite.dialect.interpret(&mut evidence);
@@ -39,7 +39,7 @@ pub fn given(suite: &Suite, chosen: impl Fn(usize) -> bool, mut evidence: Eviden
         cases,
         gates,
         failed: sum.failed,
-        broken: sum.broken,
+        inconclusive: sum.inconclusive,
         cancelled: false,
         duration: std::time::Duration::ZERO,
     }

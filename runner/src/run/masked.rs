@@ -1,4 +1,4 @@
-//! Evidence without secrets: the only evidence that is recorded, judged, or shown to whoever observes more.
+//! Evidence without secrets: the only evidence that is recorded, judged, or shown to observers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use speclens_schema::{
 
 use crate::exec::Attempt;
 
-/// An attempt whose evidence and notes have stars instead of secrets.
+/// An attempt with stars instead of secrets in its evidence and notes.
 #[derive(Debug)]
 pub(super) struct Masked {
     evidence: Evidence,
@@ -20,10 +20,10 @@ pub(super) struct Masked {
 }
 
 impl Masked {
-    /// Masks what an act left behind.
+    /// Masks the evidence of an act.
     pub(super) fn of(attempt: Attempt, dialect: Dialect, secrets: &Arc<Secrets>) -> Masked {
         let Attempt { mut evidence, mut notes } = attempt;
-        // What is masked has no name any more.
+        // Masked text no longer has a name.
         let streams = evidence.all_commands().flat_map(Ran::streams);
         let texts: Vec<&str> = streams.map(|stream| stream.text.as_str()).collect();
         let names: Vec<String> = match !secrets.is_empty() && texts.iter().any(|text| secrets.contains_secret(text)) {
@@ -38,7 +38,7 @@ impl Masked {
         Masked { evidence, notes, dialect, secrets: Arc::clone(secrets) }
     }
 
-    /// Adds what was observed on behalf of claims, masked.
+    /// Adds observations for claims, masked.
     pub(super) fn with(mut self, observations: Vec<Observation>) -> Masked {
         let mut observed = Evidence { observations, ..Evidence::default() };
         self.dialect.mask(&mut observed, &self.secrets);
@@ -52,25 +52,25 @@ impl Masked {
         self
     }
 
-    /// Puts what was observed before the act in front of everything that was observed after it.
+    /// Puts the observations before the act in front of those after it.
     pub(super) fn after(mut self, before: Masked) -> Masked {
         self.evidence.observations.splice(..0, before.evidence.observations);
         self
     }
 
-    /// Returns what was observed.
+    /// Returns the evidence.
     pub(super) fn evidence(&self) -> &Evidence {
         &self.evidence
     }
 
-    /// Returns what the act put out, as the dialect reads it.
+    /// Returns the output of the act, as the dialect reads it.
     pub(super) fn output(&self) -> Option<Output> {
         let mut read = Evidence { command: self.evidence.command.clone(), ..Evidence::default() };
         self.dialect.interpret(&mut read);
         read.output
     }
 
-    /// Returns how many bytes of captured text it holds.
+    /// Returns the number of bytes of captured text.
     pub(super) fn size(&mut self) -> usize {
         size_of(&mut self.evidence)
     }
@@ -81,7 +81,7 @@ impl Masked {
     }
 }
 
-/// Returns how many bytes of captured text it holds.
+/// Returns the number of bytes of captured text.
 pub(super) fn size_of(evidence: &mut Evidence) -> usize {
     evidence.captures_mut().iter().map(|capture| capture.text.len()).sum()
 }

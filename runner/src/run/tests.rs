@@ -1,4 +1,4 @@
-//! Runs of suites that are built by hand, with real commands.
+//! Runs of suites that are built in code, with real commands.
 
 mod agents;
 mod cancelling;
@@ -28,7 +28,7 @@ use crate::{
     recording::{Recordings, Retention},
 };
 
-/// Claims that standard output holds a text.
+/// Claims that standard output contains a text.
 #[derive(Debug)]
 struct Says(&'static str);
 
@@ -156,7 +156,7 @@ async fn results_stand_in_the_order_of_the_file_whatever_ends_first() {
 #[tokio::test]
 async fn no_more_attempts_run_at_once_than_allowed() {
     let directory = tempfile::tempdir().unwrap();
-    // Each command fails when it sees another one at work.
+    // Each command fails if it runs at the same time as another one.
     let script = "mkdir busy || echo clash; touch seen; rmdir busy";
     let cases = (0..6).map(|index| case(&format!("c{index}"), script, "")).collect::<Vec<_>>();
     let ran = run_in(directory.path(), cases, Options { concurrency: Some(1), ..Options::default() }).await;
@@ -187,7 +187,7 @@ async fn recordings_are_judged_without_acting() {
 }
 
 #[tokio::test]
-async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
+async fn run_with_an_error_has_no_verdicts_and_the_same_error_when_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let slow = || vec![with_timeout(case("slow", "echo partial; sleep 30", "partial"), 300)];
     let live = run_in(directory.path(), slow(), Options::default()).await;
@@ -195,7 +195,7 @@ async fn a_broken_run_has_no_verdicts_and_stays_broken_when_replayed() {
     for ran in [live, replayed] {
         let run = &ran.result.cases[0].runs[0];
         assert_eq!((ran.result.status, run.verdicts.len()), (Status::Error, 0));
-        assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::Broke(RunErrorKind::TimedOut));
+        assert_eq!(run.absence.as_ref().unwrap().kind, AbsenceKind::RunError(RunErrorKind::TimedOut));
         assert_eq!(run.evidence.get().unwrap().stdout().unwrap().text, "partial\n");
     }
 }

@@ -1,5 +1,5 @@
-//! One test of a workspace at a time, whoever runs it: what targets leave behind in a shared workspace belongs to the test
-//! that runs.
+//! Lets one test at a time run in a workspace, across processes: files that targets leave in a shared workspace belong
+//! to the running test.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -12,17 +12,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{observe::Cancelled, recording};
 
-/// The file that is locked, beside the recordings.
+/// The lock file, beside the recordings.
 const NAME: &str = "running";
 
-/// How long to wait before looking again whether it is free.
+/// Pause before trying the lock again.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// The turn of a test. It ends when this is dropped, and also when the process dies: the system releases the lock.
+/// The turn of a test. It ends when this is dropped, and when the process dies: the system releases the lock.
 #[derive(Debug)]
 pub(super) struct Turn {
     _file: Option<File>,
-    /// Why nothing keeps others away, if nothing does.
+    /// The reason why the workspace is not locked, if it is not.
     pub(super) note: Option<String>,
 }
 

@@ -41,7 +41,7 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &Clues) -> Resu
         .filter(|path| path.is_file())
         .collect();
     for path in paths {
-        // Who writes the file may not have come to its first span yet.
+        // The writer of the file may not have written its first span yet.
         if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == 0) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Traces of Opik, over its REST API. It is read only: nothing is tagged or changed there.
+//! Traces of Opik, over its REST API. Read-only: nothing is tagged or changed there.
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -25,17 +25,17 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of one answer.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// Maximum number of traces that are asked for at once, and in all.
+/// Maximum number of traces per request, and in total.
 const TRACES: usize = 100;
 const MAX_TRACES: usize = 1_000;
 
-/// Maximum number of spans that are asked for at once.
+/// Maximum number of spans per request.
 const SPANS: usize = 1_000;
 
 /// Connection to Opik.
 #[derive(Clone, Default)]
 pub struct OpikTarget {
-    /// The address of its API; that of the hosted service when absent.
+    /// The address of its API; `None` for the hosted service.
     pub url: Option<String>,
     /// Project with the traces.
     pub project: Option<String>,
@@ -54,7 +54,7 @@ impl fmt::Debug for OpikTarget {
 }
 
 impl OpikTarget {
-    /// Reads how Opik is reached. `variable` looks up the environment.
+    /// Reads the connection to Opik. `variable` looks up the environment.
     pub fn of(opik: Option<&Opik>, variable: &dyn Fn(&str) -> Option<String>) -> OpikTarget {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let own = opik.cloned().unwrap_or_default();
@@ -75,7 +75,7 @@ impl OpikTarget {
         let to = if to.is_empty() { moment(253_402_207_200_000_000) } else { to };
         let in_window = asked.traces(Search::Window(&from, &to)).await?;
         let chosen = join(&in_window, clues);
-        // The clock of another machine may be off, so a trace outside of the window may name the run.
+        // The clock of another machine may be off, so a trace outside the window may name the run.
         let elsewhere = match &chosen {
             Ok((found, _)) if !found.is_empty() => Vec::new(),
             Ok(_) | Err(_) => asked.naming(clues).await?,
@@ -106,7 +106,7 @@ impl OpikTarget {
             .redirect(Policy::none())
             .timeout(TIMEOUT);
         if base.scheme() == "http" {
-            // A proxy would read what is not encrypted.
+            // A proxy could read what is not encrypted.
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| reason(&error))?;
@@ -209,7 +209,7 @@ fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
     }
 }
 
-/// Returns why there is no answer: the innermost reason says it best.
+/// Returns the innermost cause of an error.
 fn reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -1,4 +1,4 @@
-//! Receives what programs export: OpenTelemetry's protocol over HTTP, protobuf or JSON, compressed or not.
+//! Receives OpenTelemetry's protocol over HTTP: protobuf or JSON, compressed or not.
 
 use std::{
     collections::HashMap,
@@ -32,19 +32,19 @@ use tokio::{
 
 use super::store::Store;
 
-/// Maximum number of bytes of one request, as sent and unpacked. The collector of OpenTelemetry has the same limit.
+/// Maximum number of bytes of one request, both as sent and decompressed. OpenTelemetry's collector has the same limit.
 pub const MAX_REQUEST: usize = 20 * 1024 * 1024;
 
-/// Maximum duration of a request to arrive.
+/// Maximum time for a request to arrive.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
 /// Maximum number of connections at the same time.
 const CONNECTIONS: usize = 64;
 
-/// Maximum number of requests that are unpacked at the same time: each takes a multiple of its size.
+/// Maximum number of requests that are decompressed at the same time: each takes a multiple of its size.
 const UNPACKED_AT_ONCE: usize = 2;
 
-/// Receives what programs export, until it is dropped.
+/// Receives exports of programs until it is dropped.
 pub(super) struct Receiver {
     address: SocketAddr,
     store: Arc<Store>,
@@ -64,7 +64,8 @@ impl Drop for Receiver {
 }
 
 impl Receiver {
-    /// Listens at an address. Whoever listens there already in this program shares it, because a port has one owner only.
+    /// Listens at an address, or shares the receiver in this program that already listens there: a port has only one
+    /// owner.
     pub(super) fn open(address: SocketAddr) -> Result<Arc<Receiver>, String> {
         static OPEN: Mutex<Option<HashMap<SocketAddr, Weak<Receiver>>>> = Mutex::new(None);
         let known = || {
@@ -91,12 +92,12 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Returns where it listens.
+    /// Returns its address.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns what was received.
+    /// Returns the received data.
     pub(super) fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -135,14 +136,14 @@ async fn accept(listener: TcpListener, store: Arc<Store>) {
             let connection =
                 http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "an exporter's connection broke");
+                tracing::debug!(%error, "the connection of an exporter failed");
             }
             drop(place);
         });
     }
 }
 
-/// What programs export.
+/// The kinds of exported data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     Traces,
@@ -160,7 +161,7 @@ impl Signal {
         }
     }
 
-    /// Returns the name of the field that tells how many were not taken.
+    /// Returns the name of the field with the number of rejected items.
     fn rejected(self) -> &'static str {
         match self {
             Signal::Traces => "rejectedSpans",
@@ -178,7 +179,7 @@ impl Signal {
     }
 }
 
-/// How messages are written.
+/// Encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Protobuf,
@@ -210,7 +211,7 @@ impl Encoding {
     }
 }
 
-/// Whether a request is packed.
+/// Compression of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Plain,
@@ -241,7 +242,7 @@ impl Packing {
     }
 }
 
-/// Why a request is refused.
+/// The reason for refusing a request.
 struct Refusal {
     status: StatusCode,
     /// The code of gRPC.
@@ -323,7 +324,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
     }
 }
 
-/// Returns the answer to a request that was taken, except for so much of it.
+/// Returns the response to an accepted request with this many rejected items.
 fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
     let reason = "this run exported more than is kept";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {

@@ -1,4 +1,4 @@
-//! What was received, for as long as somebody may ask for it.
+//! Received traces, for as long as they may be requested.
 
 use std::{
     collections::HashMap,
@@ -9,13 +9,13 @@ use std::{
 use speclens_schema::trace::{Exported, ExportedTrace, LogEvent, Signals, Spending, TraceId};
 use tokio::{sync::watch, time::Instant};
 
-/// Maximum number of spans that are held.
+/// Maximum number of stored spans.
 const MAX_SPANS: usize = 250_000;
 
-/// Maximum number of bytes that the held spans and records took in requests.
+/// Maximum number of bytes of the stored spans and records, as they were sent.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
-/// What was received.
+/// Received traces.
 #[derive(Debug)]
 pub(super) struct Store {
     held: Mutex<Held>,
@@ -32,24 +32,24 @@ struct Held {
     bytes: usize,
 }
 
-/// What was received of one trace.
+/// The received part of one trace.
 #[derive(Debug)]
 struct Received {
     spans: Vec<Exported>,
     logs: Vec<LogEvent>,
     bytes: usize,
-    /// By how many arrivals it is younger than the store.
+    /// The number of arrivals before it.
     first: u64,
     last: Instant,
 }
 
-/// What a look at the store finds of some traces.
+/// The content of the store at one moment.
 pub(super) struct Sight<'s> {
     /// The traces.
     pub(super) traces: Vec<ExportedTrace<'s>>,
-    /// When the last part of each arrived.
+    /// The time of the last arrival of each trace.
     pub(super) last: Vec<Instant>,
-    /// What acts cost.
+    /// The cost of acts.
     pub(super) spending: &'s Spending,
 }
 
@@ -64,7 +64,7 @@ impl Store {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what a request of so many bytes brought, and returns how many spans or records found no place.
+    /// Stores the data of a request of this many bytes, and returns how many spans or records did not fit.
     pub(super) fn take(&self, signals: Signals, bytes: usize) -> usize {
         let count = signals.spans.len() + signals.logs.len();
         let share = bytes / count.max(1);
@@ -101,12 +101,12 @@ impl Store {
         self.held().arrivals
     }
 
-    /// Tells of arrivals from now on.
+    /// Returns a receiver of arrivals from now on.
     pub(super) fn listen(&self) -> watch::Receiver<u64> {
         self.arrivals.subscribe()
     }
 
-    /// Looks at everything that is held. Traces that were known at the arrival `since` are older.
+    /// Looks at everything in the store. Traces that existed at the arrival `since` are older.
     pub(super) fn look<A>(&self, since: u64, look: impl FnOnce(Sight<'_>) -> A) -> A {
         let held = self.held();
         let mut traces: Vec<(&TraceId, &Received)> = held.traces.iter().collect();
@@ -121,7 +121,7 @@ impl Store {
         look(Sight { traces, last, spending: &held.spending })
     }
 
-    /// Takes out everything that was received, spans by their trace.
+    /// Removes and returns everything in the store, with spans by trace.
     pub(super) fn drain(&self) -> (Vec<Exported>, Vec<LogEvent>) {
         let mut held = self.held();
         let mut traces: Vec<Received> = std::mem::take(&mut held.traces).into_values().collect();
@@ -135,7 +135,7 @@ impl Store {
         all
     }
 
-    /// Returns how long nothing has arrived; `None`: nothing ever has.
+    /// Returns the time since the last arrival; `None` if nothing has arrived.
     pub(super) fn quiet(&self) -> Option<Duration> {
         self.held().traces.values().map(|received| received.last.elapsed()).min()
     }
@@ -156,7 +156,7 @@ impl Held {
         received
     }
 
-    /// Forgets the traces that have been quiet for longest, until there is place for so much more.
+    /// Removes the traces that have been quiet for longest, until there is space for this much more.
     fn make_place(&mut self, spans: usize, bytes: usize, growing: Option<&TraceId>) {
         while self.spans + spans > MAX_SPANS || self.bytes + bytes > MAX_BYTES {
             let others = self.traces.iter().filter(|(id, _)| Some(*id) != growing);

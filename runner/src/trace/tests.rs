@@ -1,4 +1,4 @@
-//! Traces are received, read in files and asked of a stub of Opik, through the backends that a run has.
+//! Traces that are received, read from files, and requested from a stub of Opik.
 
 mod opik;
 
@@ -120,7 +120,7 @@ fn missing(answer: Answer) -> String {
     }
 }
 
-fn broken(answer: Answer) -> String {
+fn no_trace(answer: Answer) -> String {
     match answer {
         Answer::Nothing(reason) => reason,
         other => panic!("{other:?}"),
@@ -136,7 +136,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     let huge = vec![b' '; MAX_REQUEST + 1];
     let bomb = gzip(&huge);
     let charset = "application/json; charset=utf-8";
-    /// What it is, where it goes, its headers, its body, the status of the answer.
+    /// A request, with the status of the response: path, content type, headers, body.
     type Sent<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>, Vec<u8>, u16);
     let cases: Vec<Sent<'_>> = vec![
         ("json", "/v1/traces", vec![("content-type", charset)], text.clone(), 200),
@@ -173,7 +173,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     }
     let response = exporter.client.get(format!("{}/v1/traces", exporter.base)).send().await.unwrap();
     assert_eq!((response.status().as_u16(), response.headers()["allow"].to_str().unwrap()), (405, "POST"));
-    // What is larger is refused before all of it has arrived, so the other side may not come to read the answer.
+    // A larger body is refused before all of it has arrived, so the client may not get to read the response.
     let too_large =
         exporter.client.post(format!("{}/v1/traces", exporter.base)).header("content-type", JSON).body(huge);
     if let Ok(response) = too_large.send().await {
@@ -227,7 +227,7 @@ async fn spans_of_earlier_acts_and_other_runs_are_not_taken_for_those_of_this_on
     exporter.spans(request(2, &[(2, 0, chat())], json!({}))).await;
     assert_eq!(found(watch.collect(&act, &[]).await).joined, Some(Joined::Window));
     exporter.spans(request(3, &[(3, 0, chat())], json!({}))).await;
-    assert!(broken(watch.collect(&act, &[]).await).contains("2 traces began during the run"));
+    assert!(no_trace(watch.collect(&act, &[]).await).contains("2 traces began during the run"));
     let logged = vec![format!("{:032x}", 3)];
     assert_eq!(found(watch.collect(&act, &logged).await).joined, Some(Joined::LoggedId));
 }
@@ -281,7 +281,7 @@ async fn port_that_is_taken_is_explained_and_leaves_the_trace_unknown() {
     let listen = Some(taken.local_addr().unwrap());
     let watch = TraceWatch::begin(Arc::new(Traces::new(TraceSettings { listen, ..settings() })));
     assert!(watch.environment().is_empty());
-    let reason = broken(watch.collect(&identity(), &[]).await);
+    let reason = no_trace(watch.collect(&identity(), &[]).await);
     assert!(reason.starts_with("cannot listen for traces at 127.0.0.1:"), "{reason}");
     assert!(reason.contains("another program is listening there"), "{reason}");
 }
@@ -311,6 +311,6 @@ async fn trace_in_a_file_is_found_by_its_run() {
     let trace = found(watch.collect(&act, &[]).await);
     assert_eq!((trace.spans.len(), trace.joined), (1, Some(Joined::RunId)));
     std::fs::write(directory.path().join("traces/b.jsonl"), "\n{]").unwrap();
-    let reason = broken(watch.collect(&act, &[]).await);
+    let reason = no_trace(watch.collect(&act, &[]).await);
     assert!(reason.contains("b.jsonl, line 2: not valid JSON"), "{reason}");
 }

@@ -1,4 +1,4 @@
-//! The log of a gateway: where it ended before an act, and what was written to it since.
+//! The log of a gateway: its end before an act, and the lines since then.
 
 mod family;
 mod scan;
@@ -26,19 +26,19 @@ use super::{Identity, Watch};
 /// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 768 * 1024;
 
-/// How often it is looked whether a run is done.
+/// Pause between two checks whether a run is done.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long it is waited, after a run, for the first sign of a run that it started.
+/// Maximum time to wait, after a run, for the first sign of a run that it started.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file is recognized by as many bytes before the place where it ended.
+/// Number of bytes before the end of a file that identify it.
 const TAIL: u64 = 64;
 
-/// A gateway has no more files that it set aside: it removes the oldest.
+/// Maximum number of rotated files: a gateway removes the oldest.
 const MAX_SET_ASIDE: u32 = 5;
 
-/// Where a log ended before an act.
+/// The position of a log before an act.
 #[derive(Clone, Debug)]
 pub struct LogWatch {
     family: Family,
@@ -46,21 +46,21 @@ pub struct LogWatch {
     marks: Arc<[Mark]>,
 }
 
-/// Where one file ended.
+/// The position of one file.
 #[derive(Debug)]
 struct Mark {
     path: String,
     key: FileKey,
     end: u64,
-    /// What was before the end.
+    /// The bytes before the end.
     tail: Vec<u8>,
-    /// The lines before the end, once they were counted.
+    /// The number of lines before the end, once counted.
     lines: OnceLock<usize>,
-    /// A file that is removed is read to its end anyway, if it may have been written to.
+    /// The open file: even if it is removed, it is read to its end, since it may have been written to.
     file: Option<File>,
 }
 
-/// By what a file is recognized when it has another name.
+/// The identity of a file that may be renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FileKey {
     #[cfg(unix)]
@@ -69,18 +69,18 @@ enum FileKey {
     Path(PathBuf),
 }
 
-/// What was found in a log.
+/// The lines found in a log.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// The answer.
     pub answer: LogAnswer,
-    /// Whether a line of the run is not finished.
+    /// Whether a line of the run is half-written.
     pub is_half: bool,
 }
 
 impl LogWatch {
-    /// Notes where the log with this pattern ends now. `{date}` in the pattern is the day; a relative one begins in the
-    /// directory.
+    /// Notes the current end of the log with this pattern. `{date}` in the pattern is the day; a relative path is below
+    /// the directory.
     pub fn begin(pattern: &str, directory: &Path) -> LogWatch {
         let family = Family::new(pattern, directory);
         let recent = family.last_days();
@@ -89,8 +89,8 @@ impl LogWatch {
         LogWatch { family, directory: directory.to_owned(), marks }
     }
 
-    /// Returns once the log says that a run is done, and each run that it is seen to have started. Never returns when the log
-    /// does not say so. The run is known by its id, and by the key of its session where the gateway was given one.
+    /// Returns once the log reports the end of a run and of each run that it is seen to have started; never, if the log
+    /// does not. The run is known by its id, and by its session key if the gateway was given one.
     pub async fn done(&self, run: &str, session_key: Option<&str>) {
         let identity = Identity {
             run_id: Some(run.to_owned()),
@@ -114,7 +114,7 @@ impl LogWatch {
             match state {
                 Progress::Going => done_since = None,
                 Progress::Done => return,
-                // A run that could not be started leaves no sign at all.
+                // A run that could not be started leaves no trace at all.
                 Progress::DoneButForChildren => {
                     if done_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
                         return;
@@ -125,13 +125,13 @@ impl LogWatch {
         }
     }
 
-    /// Returns what the log says about the run since the watch began.
+    /// Returns the lines of the run since the watch began.
     pub fn collect(&self, identity: &Identity) -> LogAnswer {
         let run = identity.run_id.clone().unwrap_or_default();
         self.reading(&LogNeed { path: None, run, moment: Moment::After }, identity).answer
     }
 
-    /// Returns how far a run is, unless the log is as it was.
+    /// Returns the progress of a run, unless the log is unchanged.
     fn progress(&self, identity: &Identity, known: Option<(Sizes, Progress)>) -> (Sizes, Progress) {
         let sizes: Sizes = self
             .family
@@ -186,17 +186,16 @@ impl LogWatch {
 /// The lengths of the files of a log.
 type Sizes = Vec<(u64, String)>;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Going,
-    /// It is done, but nothing is seen of a run that it should have started.
+    /// It is done, but there is no sign yet of a run that it should have started.
     DoneButForChildren,
     Done,
 }
 
-/// Reads what a log says about a run: what was written during the act where the run is the act's own and its log was watched,
-/// else all that is there.
+/// Reads the lines of a run: those of the act if the run is the act's own and its log was watched, or else all.
 pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Option<&Watch>) -> Reading {
     let family = Family::new(pattern, directory);
     let is_of_family = need.path.as_ref().is_none_or(|path| family.around(path).is_some());
@@ -217,14 +216,15 @@ pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Optio
     read(opened, need, session, Vec::new(), place, directory)
 }
 
-/// Whether the log of the last days says that a run is done which was started elsewhere, and each run that it started.
+/// Returns whether the log of the last days reports the end of a run that was started elsewhere, and of each run that
+/// it started.
 pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) -> bool {
     let Some(run) = identity.run_id.clone() else { return false };
     let need = LogNeed { path: None, run, moment: Moment::After };
     let watch = Watch { identity: identity.clone(), ..Watch::default() };
     let answer = look(&need, pattern, directory, Some(&watch)).answer;
     let log = GatewayLog::of(&answer, &need.run);
-    // A run that could not be started leaves no sign at all, and one that could leaves it soon.
+    // A run that could not be started leaves no trace at all, and one that could leaves it soon.
     let is_quiet = || {
         let members = Family::new(pattern, directory).last_days();
         let changed = members.iter().filter_map(|member| std::fs::metadata(&member.place).ok()?.modified().ok()).max();
@@ -233,7 +233,7 @@ pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) ->
     log.is_done && (log.unseen_children == 0 || is_quiet())
 }
 
-/// A file that is to be read.
+/// A file to read.
 struct Opened<'m> {
     path: String,
     file: Result<File, Unread>,
@@ -254,7 +254,7 @@ impl<'m> Opened<'m> {
         Opened { path: member.path.clone(), file, from: 0, mark: None, is_recent: false }
     }
 
-    /// Returns the same from where it ended. One that does not have there what it had was emptied, and is read as a
+    /// Returns the same from the marked end. If the bytes before it differ, the file was truncated, and is read as a
     /// whole.
     fn since(self, mark: &'m Mark, gaps: &mut Vec<LogGap>) -> Opened<'m> {
         let is_same = self.file.as_ref().is_ok_and(|file| tail(file, mark.end).is_ok_and(|found| found == mark.tail));
@@ -303,7 +303,7 @@ fn tail(file: &File, end: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads files, and says where the lines are.
+/// Reads files, and returns the positions of the lines.
 fn read(
     opened: Vec<Opened<'_>>,
     need: &LogNeed,
@@ -314,7 +314,7 @@ fn read(
 ) -> Reading {
     let mut files = Vec::new();
     let mut sources = Vec::new();
-    // For each source its place among the files, and where its lines begin.
+    // For each source, its place among the files and the positions of its lines.
     let mut origins = Vec::new();
     for Opened { path, file, from, mark, is_recent } in opened {
         let (file, unread) = match file {

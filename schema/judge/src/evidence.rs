@@ -1,4 +1,4 @@
-//! What one attempt left behind. Plain data: judging reads it, a recording is it.
+//! The evidence of one attempt. Plain data: judging reads it, a recording stores it.
 
 mod captures;
 mod changed;
@@ -43,80 +43,80 @@ use crate::{
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The circumstances, frozen when the attempt began.
+    /// The context, frozen when the attempt began.
     pub context: Context,
-    /// The command, where the act is one.
+    /// The command, if the act is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Ran>,
-    /// What the act put out, by the protocol of the dialect. Derived, so not stored.
+    /// The output of the act, as read by the protocol of the dialect. Derived, so not stored.
     #[serde(skip)]
     pub output: Option<Output>,
-    /// What was said and called, in order.
+    /// The turns, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
     /// The commands that an agent ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandLog>,
-    /// The files that the act changed, and what else is in its directory. `None`: not observed, or the directory was not the
-    /// act's own.
+    /// The files that the act changed, and the other entries of its directory. `None`: not observed, or the directory
+    /// was not the act's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FileLog>,
-    /// The observation on behalf of claims, in the order of the observations.
+    /// The observations for claims, in the order in which they were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
-    /// The event that ended the act. `None`: it was still going on when it was observed last, so nothing can be said
+    /// The event that ended the act. `None`: it was still running when it was last observed, so nothing can be said
     /// about what did not happen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// From start to end.
+    /// Time from start to end.
     pub duration_ms: Option<f64>,
-    /// Tokens and money.
+    /// Tokens and cost.
     pub usage: Option<Usage>,
-    /// What was sent to start a target that runs elsewhere, and what came back.
+    /// The exchange with the gateway that started a target elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
-    /// Which part of the test alone was looked at, on purpose. `None`: all of it. Such evidence is not recorded.
+    /// The part of the test that was observed on purpose. `None`: all of it. Such evidence is not recorded.
     #[serde(skip)]
     pub only: Option<Only>,
-    /// Why the attempt broke, if it did. There are no verdicts then.
+    /// The error that ended the attempt, if any. There are no verdicts then.
     pub error: Option<RunError>,
 }
 
-/// The part of a test that was looked at.
+/// A part of a test that is observed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
-    /// What must hold before the act.
+    /// The preconditions.
     Preconditions,
-    /// What is there now, without an act.
+    /// The current state, without an act.
     Present,
 }
 
-/// The circumstances of an attempt.
+/// The context of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// Time when the attempt began, RFC 3339.
     pub started: String,
     /// The run that the attempt belonged to.
     pub run_id: String,
-    /// The version of the program under test, where the suite says how to ask for it.
+    /// The version of the program under test, if the suite has a command for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What the templates in claims stand for, where the format has such templates.
+    /// The values of templates in claims, if the format has templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<TemplateValues>,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exit {
-    /// The exit status, when the process returned.
+    /// The exit status, if the process exited.
     pub code: Option<i32>,
-    /// The signal, when one ended it.
+    /// The signal, if one ended it.
     pub signal: Option<i32>,
 }
 
 impl Exit {
-    /// Whether the process was ended from outside: these signals are not sent by accidents of its own.
+    /// Returns whether the process was ended from outside: a process does not cause these signals itself.
     pub fn was_killed(self) -> bool {
         matches!(self.signal, Some(KILL | TERM))
     }
@@ -126,7 +126,7 @@ impl Exit {
         self.code.or((self.signal.is_some() && !self.was_killed()).then_some(1))
     }
 
-    /// Returns how it ended, in words.
+    /// Returns a description.
     pub fn sentence(self) -> String {
         match (self.code, self.signal) {
             (Some(code), _) => format!("ended with exit status {code}"),
@@ -135,8 +135,8 @@ impl Exit {
         }
     }
 
-    /// Returns what else is worth saying about how it ended: that a signal ended it, or, by the number that shells use
-    /// for it, one of the commands in it.
+    /// Returns a remark about the end: that a signal ended the process, or, by the exit status that shells use for it,
+    /// one of the commands in it.
     pub fn remark(self) -> Option<String> {
         match (self.code, self.signal) {
             (_, Some(_)) => Some(self.sentence()),
@@ -159,10 +159,10 @@ const KILL: i32 = 9;
 const SEGV: i32 = 11;
 const TERM: i32 = 15;
 
-/// The signals after which the work was probably not done.
+/// Signals after which the work was probably incomplete.
 const FATAL: [i32; 6] = [ILL, ABRT, FPE, KILL, SEGV, TERM];
 
-/// Returns a signal by its number, and its name where all systems agree on it.
+/// Returns a signal by its number, and its name if all systems agree on it.
 fn signal_words(signal: i32) -> String {
     let name = match signal {
         1 => "HUP",
@@ -182,47 +182,46 @@ fn signal_words(signal: i32) -> String {
     format!("signal {signal} ({name})")
 }
 
-/// A stream as far as it was kept.
+/// A stream, up to a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
     /// The text, invalid UTF-8 replaced by U+FFFD.
     pub text: String,
-    /// Whether something was cut off at the end, because the stream was longer than the limit.
+    /// Whether the end was cut off, because the stream was longer than the limit.
     pub cut: bool,
-    /// Where stars stand for a secret, in bytes of the text, in order.
+    /// The byte ranges of stars in place of a secret, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<(usize, usize)>,
-    /// What is no longer known, because a secret was where it is decided.
+    /// The information that is lost by masking.
     #[serde(default, skip_serializing_if = "Concealed::is_nothing")]
     pub concealed: Concealed,
 }
 
-/// What the masked text of a stream does not show, other than the text itself.
+/// Information that the masked text of a stream does not show, other than the text itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Concealed {
-    /// Secrets stood inside of texts only.
+    /// None: secrets were inside strings only.
     #[default]
     Nothing,
-    /// What the text is as JSON.
+    /// The meaning of the text as JSON.
     Json,
-    /// What the dialect's protocol makes of the stream.
+    /// The meaning of the stream in the dialect's protocol.
     Everything,
 }
 
-/// Standard output, read by the dialect's protocol.
+/// Standard output, as read by the dialect's protocol.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     /// The text without protocol events, trimmed.
     pub text: String,
-    /// The structured output, when one was reported.
+    /// The structured output, if one was reported.
     pub json: Option<Value>,
-    /// The tool calls in order.
+    /// The tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
     /// Whether the end is missing.
     pub cut: bool,
-    /// What is unknown, because a secret is masked. Where one is masked inside of a text, each unit of it
-    /// is [`HIDDEN`].
+    /// The information that is lost by masking. Each masked unit inside a string is [`HIDDEN`].
     pub concealed: Concealed,
 }
 
@@ -233,31 +232,31 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// What it was called with: an object or an array, or the text of a model that wrote no valid JSON.
+    /// The arguments: an object or a list, or the text of a model that did not write valid JSON.
     pub arguments: Value,
 }
 
-/// Tokens and money.
+/// Tokens and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Input tokens.
     pub input_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; nothing when the price is not known.
+    /// US dollars; `None` if the price is not known.
     pub cost_usd: Option<f64>,
 }
 
-/// Why an attempt broke.
+/// The error that ended an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
-    /// What kind of reason.
+    /// The kind of error.
     pub kind: RunErrorKind,
-    /// What happened and what to do.
+    /// A description and a remedy.
     pub message: String,
 }
 
-/// The kinds of reasons.
+/// Kinds of errors that end an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunErrorKind {
@@ -273,31 +272,31 @@ pub enum RunErrorKind {
     Workspace,
     /// A setup command of the test failed.
     Setup,
-    /// The program under test is not there.
+    /// The program under test does not exist.
     Program,
     /// The help of the program under test could not be read.
     Help,
-    /// A model could not be asked, its answer could not be read or is not whole, or an agent program failed.
+    /// A model could not be asked, its answer could not be read or is incomplete, or an agent program failed.
     Provider,
-    /// The provider of a model has no key, or refuses it.
+    /// The provider of a model has no key, or refused it.
     Key,
-    /// The provider of a model refuses more requests for now.
+    /// The provider of a model refuses further requests for now.
     RateLimit,
-    /// A scripted model expected something else than what happened.
+    /// A scripted model expected something else.
     Script,
-    /// The gateway that starts a target could not be reached, refused to, or did not answer as one does.
+    /// The gateway that starts a target could not be reached, refused the request, or gave no valid answer.
     Gateway,
     /// The run was cancelled.
     Cancelled,
     /// This version cannot perform the action.
     Unsupported,
-    /// speclens itself went wrong: nothing can be said about the action.
+    /// An internal error of speclens: nothing can be said about the action.
     Defect,
 }
 
 impl RunErrorKind {
-    /// Returns what an attempt amounts to that broke this way: an error where something went wrong, unknown where the
-    /// attempt was not made or not finished on purpose.
+    /// Returns the status of an attempt with this error: an error, or unknown if the attempt was not made or not
+    /// finished on purpose.
     pub fn status(self) -> Status {
         match self {
             RunErrorKind::TimedOut
@@ -320,12 +319,12 @@ impl RunErrorKind {
 }
 
 impl Evidence {
-    /// Returns the standard output of the command that the act is.
+    /// Returns the standard output of the act's command.
     pub fn stdout(&self) -> Option<&Capture> {
         self.command.as_ref()?.stdout.as_ref()
     }
 
-    /// Returns the trace of the act, or why there is none; `None` where nobody asked for it.
+    /// Returns the trace of the act, or the reason why there is none; `None` if it was not requested.
     pub fn trace(&self) -> Option<&TraceAnswer> {
         self.observations.iter().find_map(|observation| match &observation.answer {
             Answer::Trace(answer) => Some(answer),
@@ -340,42 +339,42 @@ impl Evidence {
         })
     }
 
-    /// Returns the standard error of the command that the act is.
+    /// Returns the standard error of the act's command.
     pub fn stderr(&self) -> Option<&Capture> {
         self.command.as_ref()?.stderr.as_ref()
     }
 
-    /// Returns how the command ended that the act is.
+    /// Returns the end of the act's command.
     pub fn exit(&self) -> Option<Exit> {
         self.command.as_ref()?.exit
     }
 
-    /// Whether the act was seen to end: what had not happened by then did not happen.
+    /// Returns whether the act was seen to end: events that had not happened by then did not happen.
     pub fn has_ended(&self) -> bool {
         self.exit().is_some() || self.ended.is_some_and(Ended::is_final)
     }
 
-    /// Returns a verdict, or unknown where it would hold only of an act that has ended.
+    /// Returns a verdict, or unknown if it holds only for an act that has ended.
     pub fn settled(&self, open: Open, verdict: Verdict) -> Verdict {
         if self.has_ended() { verdict } else { open.of_unfinished(verdict) }
     }
 
-    /// Returns the output streams of the command that the act is.
+    /// Returns the output streams of the act's command.
     pub fn streams(&self) -> impl Iterator<Item = &Capture> {
         self.command.iter().flat_map(Ran::streams)
     }
 
-    /// Returns the commands that ran as the act: the test's own, and those of an agent.
+    /// Returns the commands of the act: the test's own, and those of an agent.
     pub fn all_commands(&self) -> impl Iterator<Item = &Ran> {
         self.command.iter().chain(self.commands.iter().flat_map(|log| &log.commands))
     }
 
-    /// Whether the act may have taken longer than was observed: the end of what it wrote is missing.
+    /// Returns whether the act may have taken longer than observed: the end of its output is missing.
     pub fn duration_is_open(&self) -> bool {
         self.streams().any(|capture| capture.cut)
     }
 
-    /// That secrets were masked, as a note for people.
+    /// Returns a note that secrets were masked, if any were.
     pub fn mask_note(&self) -> Option<String> {
         match self.all_commands().flat_map(Ran::streams).map(|capture| capture.masked.len()).sum() {
             0 => None,
@@ -386,7 +385,7 @@ impl Evidence {
 }
 
 impl Output {
-    /// Whether a secret is masked in it.
+    /// Returns whether a secret is masked in it.
     pub fn has_hidden(&self) -> bool {
         self.concealed == Concealed::Everything
             || self.text.contains(HIDDEN)
@@ -396,12 +395,12 @@ impl Output {
 }
 
 impl Capture {
-    /// Returns a stream that was kept whole.
+    /// Returns a complete stream.
     pub fn whole(text: impl Into<String>) -> Capture {
         Capture { text: text.into(), ..Capture::default() }
     }
 
-    /// Returns a stream from its bytes, of which the end may be missing. Invalid UTF-8 is replaced.
+    /// Returns a stream from its bytes, whose end may be missing. Invalid UTF-8 is replaced.
     pub fn of_bytes(mut bytes: Vec<u8>, cut: bool) -> Capture {
         if cut {
             drop_half_character(&mut bytes);
@@ -413,7 +412,7 @@ impl Capture {
         Capture { cut, ..Capture::whole(text) }
     }
 
-    /// Keeps at most so many bytes, whole characters and whole masked stretches.
+    /// Keeps at most this many bytes, with whole characters and whole masked ranges.
     pub fn cut_to(&mut self, limit: usize) {
         if self.text.len() <= limit {
             return;
@@ -426,7 +425,7 @@ impl Capture {
         self.cut = true;
     }
 
-    /// Whether the masked stretches are in order and inside the text.
+    /// Returns whether the masked ranges are in order and inside the text.
     pub fn is_sound(&self) -> bool {
         let mut from = 0;
         self.masked.iter().all(|&(start, end)| {
@@ -453,7 +452,7 @@ impl Capture {
     }
 }
 
-/// A character that was cut in two would look like an invalid byte.
+/// Removes an incomplete character at the end, which would look like an invalid byte.
 fn drop_half_character(bytes: &mut Vec<u8>) {
     if let Err(error) = std::str::from_utf8(&bytes[bytes.len().saturating_sub(3)..])
         && error.error_len().is_none()
@@ -463,7 +462,7 @@ fn drop_half_character(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Returns a text without the character that stands for what is masked: a program that wrote it hid nothing.
+/// Returns a text without the character for masked units: a program that wrote it hid nothing.
 fn as_observed(text: &str) -> Cow<'_, str> {
     if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "\u{fffd}")) } else { Cow::Borrowed(text) }
 }

@@ -1,11 +1,11 @@
-//! Evidence, and what can be said about it.
+//! Evidence and its judgment.
 //!
 //! ```text
-//! what was received ── trace ──▶ Evidence ── mask ──▶ Evidence × Check (predicates: check) ──▶ Verdicts
+//! received spans ── trace ──▶ Evidence ── mask ──▶ Evidence × Check (predicates: check) ──▶ Verdicts
 //! ```
 //!
-//! This crate knows no format: the claims of each are theirs, and only their predicates are here. It is pure: no file, no
-//! process, no clock, no network.
+//! This crate knows no format: each format defines its claims, and only their predicates are here. It is pure: no file,
+//! no process, no clock, no network.
 
 pub mod check;
 pub mod evidence;

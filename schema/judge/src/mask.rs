@@ -1,8 +1,8 @@
 //! Secrets: they are masked before anything is judged, recorded, logged or shown.
 //!
-//! A known value is replaced by as many stars as it has UTF-16 units, so that lengths and positions stay, and it is
-//! remembered where they are: a claim that depends on what was there is unknown. The values come from the caller, since
-//! this crate does not read the environment.
+//! A known value is replaced by as many stars as it has UTF-16 units, so lengths and positions remain, and its position
+//! is stored: a claim that depends on the masked text is unknown. The values come from the caller, since this crate
+//! does not read the environment.
 
 use std::{borrow::Cow, fmt::Write, sync::OnceLock};
 
@@ -13,28 +13,28 @@ use crate::{
     evidence::Capture,
 };
 
-/// One unit that is masked, in what a protocol makes of an output: no star, since the output may hold stars of its own.
-/// Unicode has given this character to no one.
+/// A masked unit in a parsed output: not a star, since the output may contain stars of its own. Unicode has assigned
+/// this character to no one.
 pub const HIDDEN: char = '\u{FDD0}';
 
-/// Masked text may match a pattern that the text itself did not: masking continues for at most so many rounds.
+/// Maximum number of rounds of masking: masked text may match a pattern that the text itself did not.
 const ROUNDS: usize = 4;
 
-/// What must not be shown.
+/// The values and patterns to be masked.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
-    /// The longest first, so that a value inside another one does not spoil it.
+    /// The longest first, so a value inside another one does not hide it.
     values: Vec<Secret>,
     patterns: Vec<regex::Regex>,
 }
 
-/// One value that must not be shown.
+/// A value to be masked.
 #[derive(Clone, Debug)]
 struct Secret {
     text: String,
-    /// The variable that holds it.
+    /// The variable that has it.
     name: Option<String>,
-    /// What it may look like as part of a text in JSON, where programs escape differently.
+    /// Its forms inside strings in JSON, which programs escape differently.
     escaped: OnceLock<Option<regex::Regex>>,
 }
 
@@ -45,7 +45,7 @@ impl PartialEq for Secret {
 }
 
 impl Secret {
-    /// Where it is in a text, as it is and with escapes.
+    /// Finds it in a text, as it is and with escapes.
     fn find_in(&self, text: &str, has_escapes: bool, found: &mut Vec<(usize, usize)>) {
         let finder = memchr::memmem::Finder::new(&self.text);
         let mut from = 0;
@@ -60,7 +60,7 @@ impl Secret {
     }
 }
 
-/// Returns a text in which each character may be escaped as JSON allows.
+/// Returns a pattern for a text in which each character may be escaped as JSON allows.
 fn escaped(text: &str) -> Option<regex::Regex> {
     let mut pattern = String::new();
     for character in text.chars() {
@@ -80,13 +80,13 @@ fn escaped(text: &str) -> Option<regex::Regex> {
     regex::RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok()
 }
 
-/// A value that was only guessed to be secret, by the name of its variable, counts from this length on.
+/// Minimum length of a value that is assumed to be secret because of the name of its variable.
 const GUESSED_LENGTH: usize = 8;
 
-/// A compiled pattern is not larger than this many bytes.
+/// Maximum size in bytes of a compiled pattern.
 const SIZE_LIMIT: usize = 1 << 20;
 
-/// Whether a variable with this name probably holds a secret.
+/// Returns whether a variable with this name probably holds a secret.
 pub fn looks_secret(name: &str) -> bool {
     const WORDS: [&str; 12] = [
         "KEY",
@@ -102,7 +102,7 @@ pub fn looks_secret(name: &str) -> bool {
         "APIKEY",
         "COOKIE",
     ];
-    /// Names that hold one of the words and no secret.
+    /// Names that contain one of the words, but hold no secret.
     const HARMLESS: [&str; 4] = ["PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY"];
     let name = name.to_ascii_uppercase();
     if HARMLESS.contains(&name.as_str()) {
@@ -113,9 +113,9 @@ pub fn looks_secret(name: &str) -> bool {
     })
 }
 
-/// Whether a variable with this name and this value probably holds a secret.
+/// Returns whether a variable with this name and this value probably holds a secret.
 fn holds_secret(name: &str, value: &str) -> bool {
-    /// Names with these ends describe a secret, and hold none.
+    /// Names with these endings describe a secret, but hold none.
     const ABOUT: [&str; 22] = [
         "ALGORITHM",
         "COUNT",
@@ -145,7 +145,7 @@ fn holds_secret(name: &str, value: &str) -> bool {
     let is_harmless = match last {
         "DIR" | "DIRECTORY" | "PATH" | "FILE" => value.contains(['/', '\\']) || !has_token(value),
         "CREDENTIAL" | "CREDENTIALS" => is_path(value) && !has_token(value),
-        // A user, a password or a token may be in it.
+        // A user name, a password or a token may be in it.
         "URL" | "URI" => !value.contains(['@', '?', '#']) && !has_token(value),
         about => ABOUT.contains(&about) && !has_token(value),
     };
@@ -158,7 +158,7 @@ fn is_path(value: &str) -> bool {
     (has_drive || is_rooted) && !value.contains(['+', '=', '\n'])
 }
 
-/// Whether a part of it is as long, and as mixed, as tokens are.
+/// Returns whether a part of it is as long, and as mixed, as tokens are.
 fn has_token(value: &str) -> bool {
     const LENGTH: usize = 20;
     value.split(['/', '\\', '.', ':']).any(|part| {
@@ -177,8 +177,8 @@ impl PartialEq for Secrets {
     }
 }
 
-/// Reads a pattern whose matches are masked: a regular expression that needs no looking around, so that masking takes
-/// linear time. The error says what is wrong with it.
+/// Reads a pattern whose matches are masked: a regular expression without look-around, so masking takes linear time.
+/// The error is the reason why it is not valid.
 pub fn pattern(source: &str) -> Result<regex::Regex, String> {
     regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build().map_err(|error| {
         let reason = error.to_string();
@@ -188,13 +188,13 @@ pub fn pattern(source: &str) -> Result<regex::Regex, String> {
 }
 
 impl Secrets {
-    /// Nothing is secret.
+    /// Returns an empty collection.
     pub fn none() -> Secrets {
         Secrets::default()
     }
 
-    /// Collects the secrets among the variables of the environment: those named in the settings, and those whose names
-    /// look secret. Patterns that [`pattern`] cannot read are omitted.
+    /// Collects the secrets among the environment variables: those named in the settings, and those whose names look
+    /// secret. Invalid patterns (see [`pattern`]) are omitted.
     pub fn new<'e>(
         environment: impl IntoIterator<Item = (&'e str, &'e str)>,
         redact_env: &[String],
@@ -224,7 +224,7 @@ impl Secrets {
     }
 
     fn insert(&mut self, value: &str, name: Option<&str>) {
-        // White space around it is no secret, and may be missing where the value is written.
+        // Surrounding white space is not part of the secret, and may be missing in the text.
         let value = value.trim_matches(is_space);
         if value.is_empty() || self.values.iter().any(|known| known.text == value) {
             return;
@@ -234,18 +234,18 @@ impl Secrets {
         self.values.insert(place, Secret { text: value.to_owned(), name: name.map(str::to_owned), escaped });
     }
 
-    /// Whether there is nothing to mask.
+    /// Returns whether there is nothing to mask.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty() && self.patterns.is_empty()
     }
 
-    /// Returns the text with stars instead of every secret. Line ends inside a secret stay.
+    /// Returns the text with stars in place of every secret. Line ends inside a secret remain.
     pub fn mask(&self, text: &str) -> String {
         let ranges = self.ranges(text);
         if ranges.is_empty() { text.to_owned() } else { starred(text, &ranges).0 }
     }
 
-    /// Returns the stream with stars instead of every secret; `None` if there is none that is not masked already.
+    /// Returns the stream with stars in place of every secret; `None` if there is none that is not masked already.
     pub fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
         let mut masked: Option<Capture> = None;
         for _ in 0..ROUNDS {
@@ -279,7 +279,7 @@ impl Secrets {
         names
     }
 
-    /// Returns the text with as many stars as each secret has bytes, so that places in it stay.
+    /// Returns the text with as many stars as each secret has bytes, so positions remain.
     pub fn cover(&self, text: &str) -> String {
         let mut covered = String::with_capacity(text.len());
         let mut from = 0;
@@ -292,12 +292,12 @@ impl Secrets {
         covered
     }
 
-    /// Whether masking would change the text.
+    /// Returns whether masking would change the text.
     pub fn contains_secret(&self, text: &str) -> bool {
         !self.ranges(text).is_empty()
     }
 
-    /// Where the secrets are, merged and in order.
+    /// Returns the ranges of the secrets, merged and in order.
     fn ranges(&self, text: &str) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         let has_escapes = text.contains('\\');
@@ -315,7 +315,7 @@ impl Secrets {
     }
 }
 
-/// Ranges in order, those that touch made one.
+/// Merges ranges that touch; they must be in order.
 fn merged(mut ranges: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     ranges.sort_unstable();
     let mut merged: Vec<(usize, usize)> = Vec::with_capacity(ranges.len());
@@ -328,7 +328,7 @@ fn merged(mut ranges: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     merged
 }
 
-/// Returns the text with stars at the ranges, and where they are in it.
+/// Returns the text with stars at the ranges, and the ranges of the stars.
 fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)>) {
     let mut out = String::with_capacity(text.len());
     let mut stretches = Vec::with_capacity(ranges.len());
@@ -346,7 +346,7 @@ fn starred(text: &str, ranges: &[(usize, usize)]) -> (String, Vec<(usize, usize)
     (out, stretches)
 }
 
-/// Returns every text in a value, keys and numbers included: where a secret can be.
+/// Returns all strings in a value, keys and numbers included.
 pub fn texts_of(value: &Value) -> Vec<String> {
     let mut texts = Vec::new();
     let mut left = vec![value];
@@ -365,12 +365,12 @@ pub fn texts_of(value: &Value) -> Vec<String> {
     texts
 }
 
-/// A text as it may be shown: stars for what is [hidden](HIDDEN).
+/// Returns a text as it may be shown, with stars for [hidden](HIDDEN) units.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if text.contains(HIDDEN) { Cow::Owned(text.replace(HIDDEN, "*")) } else { Cow::Borrowed(text) }
 }
 
-/// A value as it may be shown.
+/// Returns a value as it may be shown.
 pub fn shown_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(shown(text).into_owned()),
@@ -382,7 +382,7 @@ pub fn shown_value(value: &Value) -> Value {
     }
 }
 
-/// Whether something is hidden in a value, its keys included.
+/// Returns whether a value, including its keys, has hidden parts.
 pub fn has_hidden(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(HIDDEN),

@@ -1,5 +1,5 @@
-//! Traces as they are exported, and what they tell: OpenTelemetry's protocol and Opik's REST API become
-//! [`evidence::Trace`](crate::evidence::Trace). Pure: who received them, and from where, is the runner's business.
+//! Exported traces and their meaning: OpenTelemetry's protocol and Opik's REST API become
+//! [`evidence::Trace`](crate::evidence::Trace). Pure: the runner receives them.
 //!
 //! ```text
 //! OTLP, protobuf or JSON ── otlp ──▶ Exported ── join: which trace is that of the act ── assemble ──▶ Trace

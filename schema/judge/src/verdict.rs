@@ -1,4 +1,4 @@
-//! What a claim says about evidence.
+//! The verdicts of claims about evidence.
 
 mod failure;
 mod place;
@@ -11,20 +11,20 @@ use speclens_yaml::Pointer;
 pub use failure::FailureCode;
 pub use place::{FilePlace, Place, Related, Stretch};
 
-/// Which answers of a claim may still turn into others for as long as the act goes on.
+/// The results of a claim that may still change while the act is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Open {
-    /// None: the event that it checks has happened, or the format says how long to wait for it.
+    /// None: the event that it checks has happened, or the format has a time limit for it.
     #[default]
     Nothing,
-    /// A pass: it is about what does not happen, or a budget.
+    /// A pass: it is about something that must not happen, or a budget.
     Pass,
-    /// Every answer: it is about a count, or about what came last.
+    /// Every result: it is about a count, or about the last event.
     Everything,
 }
 
 impl Open {
-    /// The verdict where the act was still going on: unknown, if it may still turn.
+    /// Returns the verdict about a running act: unknown, if it may still change.
     pub fn of_unfinished(self, mut verdict: Verdict) -> Verdict {
         let may_turn = match (self, &verdict.outcome) {
             (Open::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
@@ -41,99 +41,98 @@ impl Open {
     }
 }
 
-/// A statement about an attempt that can be judged: value in, value out. No I/O, no clock, no randomness.
+/// A claim that can be judged: value in, value out. No I/O, no clock, no randomness.
 pub trait Check: Send + Sync + std::fmt::Debug {
-    /// What must be observed beyond the act itself, so that the claim can be judged.
+    /// Returns the observations that the claim needs beyond the act itself.
     fn needs(&self, _context: &Context) -> Vec<Need> {
         Vec::new()
     }
 
-    /// One verdict per result that the tool itself would report, in its order.
+    /// Returns one verdict per result that the format's tool would report, in its order.
     fn check(&self, evidence: &Evidence) -> Vec<Verdict>;
 
-    /// Every text that the author wrote into the claim and that is compared with what was observed. A
-    /// secret in it is masked in the verdicts.
+    /// Returns all texts in the claim that are compared with observations. A secret in them is masked in the verdicts.
     fn texts(&self) -> Vec<String>;
 
-    /// The least score that passes, where a score decides.
+    /// Returns the minimum score, if a score decides.
     fn threshold(&self) -> Option<f64> {
         None
     }
 
-    /// The handing over that it judges as a whole, where a report of its own is due of that.
+    /// Returns the handoff that it judges as a whole, if that has a separate report.
     fn handover(&self) -> Option<&Handover> {
         None
     }
 
-    /// Which of its answers hold only if the act has ended.
+    /// Returns which of its results hold only for an act that has ended.
     fn open(&self) -> Open {
         Open::Nothing
     }
 
-    /// Whether the claim itself finds out if what is masked could decide it. Otherwise it is unknown as soon as one
-    /// of its texts holds a secret.
+    /// Returns whether the claim itself handles masked text that could decide it. Otherwise it is unknown as soon as
+    /// one of its texts contains a secret.
     fn minds_secrets(&self) -> bool {
         false
     }
 }
 
-/// Who hands over to whom, by which contract.
+/// A handoff between two agents, with its contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handover {
     /// The agent that hands over.
     pub from: String,
-    /// Agent that takes over.
+    /// The agent that takes over.
     pub to: String,
     /// The path of the contract, relative to the root of the workspace.
     pub contract: String,
 }
 
-/// One result.
+/// The verdict of a claim, or of a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The part that decides, relative to the claim.
+    /// The decisive part, relative to the claim.
     pub at: Pointer,
-    /// The tool's own name for this kind of result, such as `tool_called`.
+    /// The format's name for this kind of result, such as `tool_called`.
     pub kind: &'static str,
-    /// The tool's own label, such as `Tool "a" called`.
+    /// The format's label, such as `Tool "a" called`.
     pub label: String,
     /// KindLM's failure code, such as `TOOL_CALL_MISSING`.
     pub code: Option<FailureCode>,
-    /// The tool's own score, 0 to 1.
+    /// The format's score, 0 to 1.
     pub score: Option<f64>,
-    /// The answer.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Other places that belong to it.
+    /// Related places.
     pub related: Vec<Related>,
 }
 
-/// The answer that a claim gets.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It holds.
     Pass,
     /// It does not hold.
     Fail(Mismatch),
-    /// It does not hold, and the format says that this is only worth a warning.
+    /// It does not hold, which the format makes a warning.
     Warn(Mismatch),
     /// It does not apply, for this reason.
     Skip(String),
-    /// What it needs was not observed, for this reason.
+    /// A necessary observation is missing, for this reason.
     Unknown(String),
-    /// The claim itself is broken, for this reason.
+    /// The claim itself has an error, for this reason.
     Error(String),
 }
 
-/// Expected against actual.
+/// Expected and actual values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The whole story in one sentence, with the facts of the tool's own message.
+    /// A summary in one sentence, with the facts of the tool's own message.
     pub message: String,
-    /// What the claim wants.
+    /// The expected value.
     pub expected: String,
-    /// What was observed, in full.
+    /// The actual value, in full.
     pub actual: String,
-    /// What helps: the nearest candidate, a diff, the place.
+    /// Help: the nearest candidate, a diff, the place.
     pub help: Vec<String>,
 }
 
@@ -151,17 +150,17 @@ pub enum Status {
     Unknown,
     /// An assertion does not hold.
     Fail,
-    /// The run or an assertion broke.
+    /// The run or an assertion ended with an error.
     Error,
 }
 
 impl Status {
-    /// Every status, from good to bad.
+    /// Returns all statuses, from best to worst.
     pub fn all() -> impl Iterator<Item = Status> {
         std::iter::successors(Some(Status::Skip), |status| status.next())
     }
 
-    /// Returns the next worse status: the compiler asks for the place of a new one.
+    /// Returns the next worse status, so that the compiler demands a place for a new one.
     fn next(self) -> Option<Status> {
         Some(match self {
             Status::Skip => Status::Pass,
@@ -173,7 +172,7 @@ impl Status {
         })
     }
 
-    /// Returns what it means, as Markdown.
+    /// Returns the meaning, as Markdown.
     pub fn docs(self) -> &'static str {
         match self {
             Status::Skip => "The test or the assertion did not run: it is skipped, or does not apply.",
@@ -184,11 +183,11 @@ impl Status {
                  reason. It is neither a pass nor a failure; `speclens run` ends with exit status 3."
             }
             Status::Fail => "An assertion does not hold.",
-            Status::Error => "The run or an assertion broke, so there is no result.",
+            Status::Error => "The run or an assertion ended with an error, so there is no result.",
         }
     }
 
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Skip => "skip",
@@ -202,13 +201,13 @@ impl Status {
 }
 
 impl Verdict {
-    /// Returns the answer of a claim as a whole, under the tool's own name for this kind of result.
+    /// Returns the verdict of a claim as a whole, under the format's name for this kind of result.
     pub fn of(kind: &'static str, outcome: Outcome) -> Verdict {
         let label = String::new();
         Verdict { at: Pointer::root(), kind, label, code: None, score: None, outcome, related: Vec::new() }
     }
 
-    /// Every text of it.
+    /// Returns all its texts.
     pub fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.label];
         match &mut self.outcome {
@@ -225,7 +224,7 @@ impl Verdict {
 }
 
 impl Outcome {
-    /// The outcome as a status.
+    /// Returns the outcome as a status.
     pub fn status(&self) -> Status {
         match self {
             Outcome::Pass => Status::Pass,
@@ -237,7 +236,7 @@ impl Outcome {
         }
     }
 
-    /// The mismatch of a claim that does not hold.
+    /// Returns the mismatch of a claim that does not hold.
     pub fn mismatch(&self) -> Option<&Mismatch> {
         match self {
             Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => Some(mismatch),
@@ -245,7 +244,7 @@ impl Outcome {
         }
     }
 
-    /// The message for the user, empty for a pass.
+    /// Returns the message for the user; empty for a pass.
     pub fn message(&self) -> &str {
         match self {
             Outcome::Pass => "",

@@ -30,6 +30,20 @@ pub fn inputs_of(command: &str, files: &dyn Files) -> Inputs {
     inputs
 }
 
+/// Returns the paths in the directory of the suite that a command may name. `None` where there are more than so many, or where
+/// one leads out of the directory.
+pub fn few_paths_of(command: &str, most: usize) -> Option<BTreeSet<String>> {
+    let words = words(command);
+    let mut paths = BTreeSet::new();
+    for path in words.iter().flat_map(|word| candidates(word)) {
+        if outside(path).is_some() || paths.len() > most {
+            return None;
+        }
+        paths.extend(inside(path));
+    }
+    (paths.len() <= most).then_some(paths)
+}
+
 /// Returns the files of the workspace that a task depends on beside its scaffold: the program under test, and what the
 /// commands of `setup`, `verify` and `version_command` name. Relative paths begin in the `workdir` of the suite; where it has
 /// none, in a directory that is made for the task, where nothing of the workspace is. What is in the `workdir` itself does not
@@ -202,7 +216,7 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
-    use super::{inputs_of, outputs_of, outsiders_of, words};
+    use super::{few_paths_of, inputs_of, outputs_of, outsiders_of, words};
     use crate::files::MemoryFiles;
 
     #[track_caller]
@@ -246,6 +260,17 @@ mod tests {
         check("true >a; cat run.sh", &["run.sh"]);
         check("cat ../suite/run.sh /suite/run.sh", &[]);
         check("echo done # see run.sh\ncat out.txt", &["out.txt"]);
+    }
+
+    #[test]
+    fn few_paths_are_all_that_a_command_may_name() {
+        let few = |command: &str| few_paths_of(command, 2).map(|paths| paths.into_iter().collect::<Vec<_>>().join(" "));
+        assert_eq!(few("true"), Some("true".to_owned()));
+        assert_eq!(few("cat --in=./data/in.txt"), Some("cat data/in.txt".to_owned()));
+        assert_eq!(few("echo -n >out.txt"), Some("echo".to_owned()));
+        assert_eq!(few("cat a b"), None);
+        assert_eq!(few("cat /etc/hosts"), None);
+        assert_eq!(few("cat ../a"), None);
     }
 
     #[test]

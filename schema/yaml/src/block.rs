@@ -21,7 +21,7 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// A piece of the text, parsed. It knows nothing of what is around it: every range counts from its first byte.
+/// A parsed piece of the text. It does not know its surroundings: all ranges count from its first byte.
 #[derive(Debug)]
 pub struct Block {
     id: u64,
@@ -30,21 +30,21 @@ pub struct Block {
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
     pub(super) anchors: Vec<Name>,
-    /// Where among the anchors each name is, once a block that has many is asked.
+    /// The anchors by name, created on the first request if there are many.
     anchor_table: OnceLock<FxHashMap<Box<str>, Vec<usize>>>,
     pub(super) aliases: Vec<Name>,
     pub(super) duplicates: Vec<Duplicate>,
-    /// Where the comments are that may address speclens.
+    /// The positions of comments that may be addressed to speclens.
     pub(super) directives: Vec<usize>,
     pub(super) signs: Signs,
-    /// Bytes edited since the block could last be read.
+    /// The range edited since the block was last readable.
     pub(super) suspect: Option<Range<usize>>,
-    /// Whether it was read in the light of them.
+    /// Whether the edits influenced how it was read.
     by_edits: bool,
     memo: Mutex<Vec<Memo>>,
 }
 
-/// Bytes that are looked for in every text, at every edit.
+/// Bytes that are searched for in every text, at every edit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signs {
     pub nul: bool,
@@ -60,13 +60,13 @@ impl Signs {
     }
 }
 
-/// Returns where a number sign with a digit after it is.
+/// Returns the positions of number signs that are followed by a digit.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b'#', bytes).filter(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
 }
 
-/// Where a block is in the document.
+/// The role of a block in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// The text was not cut.
@@ -75,16 +75,16 @@ pub enum BlockKind {
     Entry,
     /// The key of a list whose items are blocks.
     Head,
-    /// Items of the list whose key came last.
+    /// Items of the preceding list.
     Item,
-    /// An item whose dash is not in line with the list's other dashes.
+    /// An item whose dash is not aligned with the list's other dashes.
     MisplacedItem,
-    /// A line that belongs to nothing.
+    /// A line that does not belong to anything.
     Stray,
 }
 
 impl BlockKind {
-    /// Returns what its root can be.
+    /// Returns the possible kinds of its root.
     fn root(self) -> Root {
         match self {
             BlockKind::Whole | BlockKind::Stray => Root::Any,
@@ -98,9 +98,9 @@ impl BlockKind {
 #[derive(Debug)]
 pub(super) struct Name {
     pub name: Box<str>,
-    /// Where the anchor's node, or the alias, begins.
+    /// Start of the anchor's node, or of the alias.
     pub at: usize,
-    /// Where the anchor's node, or the alias, ends.
+    /// End of the anchor's node, or of the alias.
     pub end: usize,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Duplicate {
 }
 
 impl Block {
-    /// Parses one piece. `suspect`: bytes edited since it could last be read.
+    /// Parses one piece. `suspect`: the range edited since it was last readable.
     pub(super) fn parse(text: &str, kind: BlockKind, rules: ScalarRules, suspect: Option<Range<usize>>) -> Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -136,7 +136,8 @@ impl Block {
         match survived(|| events::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
-                // A line of `---` alone is nothing, not an empty text; nor is a file that says `~` more than an empty one.
+                // A line of `---` alone is not an empty string; nor does a file that says `~` mean more than an empty
+                // one.
                 let is_nothing = |root: &Node| match &root.kind {
                     NodeKind::Scalar { value, style: Style::Plain } => {
                         let is_null = matches!(&**value, "~" | "null" | "Null" | "NULL") && kind == BlockKind::Whole;
@@ -174,18 +175,18 @@ impl Block {
         block
     }
 
-    /// Whether it was read in the light of the edits that damaged it.
+    /// Returns whether the edits that damaged it influenced how it was read.
     pub(super) fn remembers_edits(&self) -> bool {
         self.by_edits
     }
 
-    /// Returns the same without that light. The edits are still known when the next ones come.
+    /// Returns the same, read without regard to edits. The edits are still known when the next ones arrive.
     pub(super) fn reread(&self, text: &str, rules: ScalarRules) -> Block {
         let block = Block::parse(text, self.kind, rules, None);
         Block { suspect: self.suspect.clone(), ..block }
     }
 
-    /// A piece that is YAML may still not be what can be at its place.
+    /// Checks that a valid piece is allowed at its place.
     fn expect_shape(&mut self, text: &str, rules: ScalarRules) {
         if self.kind == BlockKind::Stray && text.starts_with("---") {
             self.faults.push(second_document(text, 0));
@@ -223,7 +224,7 @@ impl Block {
             None if matches!(self.kind, BlockKind::Entry | BlockKind::Head) => Fault::no_entry(words, range.start),
             None => Fault::new(range.start..range.start + words.len(), kind),
         });
-        // A key whose colon is missing keeps the items below it reachable.
+        // A key without its colon keeps the items below it reachable.
         self.root = (self.kind == BlockKind::Head).then(|| {
             let kind = NodeKind::Scalar { value: words.into(), style: Style::Plain };
             let key = Node { range: range.start..range.start + words.len(), anchor: None, tag: None, kind };
@@ -237,7 +238,7 @@ impl Block {
         });
     }
 
-    /// The entries of the root begin at the margin.
+    /// Checks that the entries of the root begin at the margin.
     fn expect_margin(&mut self, text: &str) {
         if !matches!(self.kind, BlockKind::Entry | BlockKind::Head) {
             return;
@@ -255,7 +256,7 @@ impl Block {
         }
     }
 
-    /// A damaged line whose indentation holds a no-break space is damaged by it.
+    /// Checks whether a no-break space in its indentation damaged a line.
     fn expect_spaces(&mut self, text: &str) {
         if self.faults.is_empty() || !text.contains(is_foreign_blank) {
             return;
@@ -287,12 +288,12 @@ impl Block {
         }
     }
 
-    /// Returns its number, different for every block there ever is in this process.
+    /// Returns its id, unique in this process.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Returns how many items it holds, when it holds items.
+    /// Returns the number of its items.
     pub fn item_count(&self) -> usize {
         match (self.kind, self.root.as_ref().map(|root| &root.kind)) {
             (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(items))) => items.len(),
@@ -330,7 +331,7 @@ impl Block {
     }
 
     fn anchors_in_table(&self, name: &str) -> Option<&[usize]> {
-        /// Below this, looking at each is faster than a table.
+        /// Below this, a linear search is faster than a table.
         const FEW: usize = 16;
         (self.anchors.len() > FEW).then(|| {
             let table = self.anchor_table.get_or_init(|| {
@@ -344,33 +345,33 @@ impl Block {
         })
     }
 
-    /// Returns its extent in bytes.
+    /// Returns its length in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns where it is in the document.
+    /// Returns its role in the document.
     pub fn kind(&self) -> BlockKind {
         self.kind
     }
 
-    /// Whether all of it was understood.
+    /// Returns whether all of it was readable.
     pub fn is_intact(&self) -> bool {
         self.faults.is_empty()
     }
 
-    /// Whether it refers to names that may be defined elsewhere.
+    /// Returns whether it refers to names that may be defined elsewhere.
     pub fn has_aliases(&self) -> bool {
         !self.aliases.is_empty()
     }
 
-    /// Whether it defines names.
+    /// Returns whether it defines names.
     pub fn has_anchors(&self) -> bool {
         !self.anchors.is_empty()
     }
 
-    /// Returns what was found out about this block under the circumstances `key`, or is found out now. The block itself
-    /// never changes, so it is the place to keep it: one answer of each type.
+    /// Returns the cached value for `key`, or computes it. The block itself never changes, so it is the place for the
+    /// cache: one value of each type.
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, find_out: impl FnOnce() -> T) -> Arc<T> {
         let known = |memos: &[Memo]| {
             let (_, found) = memos.iter().find(|(known, found)| *known == key && found.is::<T>())?;
@@ -379,7 +380,7 @@ impl Block {
         if let Some(found) = known(&self.memo.lock().unwrap_or_else(PoisonError::into_inner)) {
             return found;
         }
-        // Without the lock: who finds out may ask for other memos of this block.
+        // Without the lock: the computation may ask for other cached values of this block.
         let found = Arc::new(find_out());
         let mut memos = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
         memos.retain(|(_, found)| !found.is::<T>());
@@ -388,36 +389,36 @@ impl Block {
     }
 }
 
-/// Whether a character looks like a space, and is none in YAML.
+/// Returns whether a character looks like a space, but is not one in YAML.
 pub fn is_foreign_blank(letter: char) -> bool {
     matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// Returns the mistake of a text in which a second document begins.
+/// Returns the fault of a text in which a second document begins.
 pub(super) fn second_document(text: &str, second: usize) -> Fault {
     let end = text[second..].char_indices().nth(3).map_or(text.len(), |(at, _)| second + at);
     Fault::new(second..end, FaultKind::SecondDocument)
 }
 
-/// Returns what a reading found, unless it panicked: a mistake of ours in one block must not take the document with it.
+/// Returns the result, unless the reader panicked: a defect in one block must not affect the rest of the document.
 fn survived<T>(read: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(read)).ok()
 }
 
-/// Returns the mistake of a block that could not be read because of one of ours.
+/// Returns the fault of a block that could not be read because of a defect.
 fn unreadable(text: &str) -> Fault {
     let start = text.len() - text.trim_start().len();
     let end = text[start..].find(['\n', '\r']).map_or(text.len(), |end| start + end);
     Fault::new(start..end, FaultKind::Defect)
 }
 
-/// Blocks are distinguished by number: an address may be used again.
+/// Blocks are identified by number, because an address may be reused.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// The circumstances, and what was found out.
+/// The key and the value.
 type Memo = (u64, Arc<dyn Any + Send + Sync>);
 
-/// Collects what concerns more than one node.
+/// Collects facts about more than one node.
 struct Survey<'b> {
     anchors: &'b mut Vec<Name>,
     aliases: &'b mut Vec<Name>,
@@ -438,7 +439,7 @@ impl Survey<'_> {
                 items.iter().enumerate().for_each(|(index, item)| self.node(item, &pointer.index(index)));
             }
             NodeKind::Mapping(entries) => {
-                // The usual few keys are compared with each other; many are remembered.
+                // A few keys are compared with each other; many use a table.
                 let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
                 for (index, Entry { key, value }) in entries.iter().enumerate() {
                     let text = key_text(key);
@@ -469,7 +470,7 @@ impl Survey<'_> {
     }
 }
 
-/// Returns a key that is a scalar, as written.
+/// Returns a scalar key, as written.
 fn key_text(key: &Node) -> Option<&str> {
     match &key.kind {
         NodeKind::Scalar { value, .. } => Some(value),

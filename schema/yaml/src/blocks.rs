@@ -1,5 +1,5 @@
-//! Where a text can be cut so that each piece means the same alone: each top-level entry, and each item
-//! of a top-level list or of a root that is a list. Decided by indentation, without parsing.
+//! Cuts a text into pieces that mean the same alone: each top-level entry, and each item of a top-level list or of a
+//! root that is a list. Decided by indentation, without parsing.
 
 use std::ops::Range;
 
@@ -19,24 +19,24 @@ pub(crate) struct Span {
     pub kind: SpanKind,
 }
 
-/// What a piece holds.
+/// Kinds of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     /// Comments and the `---` before the first entry.
     Preamble,
     /// A top-level entry.
     Entry,
-    /// The `key:` of a top-level list whose items are pieces of their own.
+    /// The `key:` of a top-level list whose items are separate pieces.
     Head,
     /// An item of such a list.
     Item,
-    /// An item whose dash is not in line with the list's other dashes.
+    /// An item whose dash is not aligned with the list's other dashes.
     MisplacedItem,
-    /// A line in the middle of a list that belongs to nothing, such as a conflict marker.
+    /// A line in the middle of a list that does not belong to it, such as a conflict marker.
     Stray,
 }
 
-/// Cuts a text. Nothing when cutting would change its meaning; then it is read whole.
+/// Cuts a text. `None` if cutting would change its meaning; then it is read as a whole.
 pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     let mut splitter =
         Splitter { text, spans: Vec::new(), list: List::None, separated: false, keys: 0, root_items: None, litter: 0 };
@@ -45,12 +45,12 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     }
     match splitter.root_items {
         None if splitter.keys == 0 => return None,
-        // A dash that slipped in above a mapping makes no list of it.
+        // A misplaced dash above a mapping does not make it a list.
         Some(items) if items < splitter.keys => return None,
         None | Some(_) => {}
     }
     let mut spans = splitter.spans;
-    // With nothing behind it the end of the document is not a mistake.
+    // The end of the document is not an error if nothing follows it.
     while spans.len() > 1 && spans.last().is_some_and(|span| span.kind == SpanKind::Stray && ends_document(text, span))
     {
         spans.pop();
@@ -70,9 +70,9 @@ pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// Entries that are too far left for the item above them, and are not at the margin, belong to it anyway: its reading
-/// says so. Other words may become a new item, and must not damage the one above while they are typed. An entry that is
-/// nearer to the margin than to the item belongs to the root.
+/// Joins entries that are too far left for the item above them, but not at the margin: they belong to that item, whose
+/// reading reports them. Other words may become a new item, and must not damage the one above while they are typed. An
+/// entry that is nearer to the margin than to the item belongs to the root.
 fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
     let indent = |span: &Span| text.byte_slice(span.range.start..).chars().take_while(|letter| *letter == ' ').count();
     let is_key = |span: &Span| {
@@ -82,7 +82,7 @@ fn join_outdented(text: &Rope, spans: &mut Vec<Span>) {
         is_key && words.starts_with(|first: char| first.is_alphabetic() || first == '_')
     };
     let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
-    // The column of the dash of the item that may go on, and that of an entry of the root that is indented.
+    // The column of the dash of the item that may continue, and that of an indented entry of the root.
     let (mut dash, mut entry) = (None, None);
     let mut before_item = false;
     // Whether an item of the same list follows each piece.
@@ -143,7 +143,7 @@ fn join_headless(text: &Rope, spans: &mut Vec<Span>) {
     }
 }
 
-/// Returns how many pieces make up a list whose first dash is missing, if the first of them is the key of such a list.
+/// Returns the number of pieces of a list whose first dash is missing, if the first of them is the key of such a list.
 fn end_of_headless(text: &Rope, spans: &[Span]) -> Option<usize> {
     let entry_at = |at: usize| String::from(text.line(text.byte_to_line(at))).trim_end().to_owned();
     let key_of = |words: &str| match head_shape(words) {
@@ -168,7 +168,7 @@ fn end_of_headless(text: &Rope, spans: &[Span]) -> Option<usize> {
     Some(items + spans[items..].iter().take_while(|span| item(span).is_some()).count())
 }
 
-/// Returns the lines of a piece that hold more than a comment.
+/// Returns the lines of a piece that are not only a comment.
 fn contents_of<'t>(text: &'t Rope, span: &Span) -> impl Iterator<Item = String> + use<'t> {
     let end = span.range.end;
     let first = text.byte_to_line(span.range.start);
@@ -179,8 +179,8 @@ fn contents_of<'t>(text: &'t Rope, span: &Span) -> impl Iterator<Item = String> 
     })
 }
 
-/// Whether an entry at the margin has a value on its line, and more lines below in the column of the keys of the item
-/// above: those belong to the item, so that the entry does, too.
+/// Returns whether an entry at the margin has a value on its line, and more lines below in the column of the keys of
+/// the item above: those belong to the item, so the entry does, too.
 fn is_outdented_entry(text: &Rope, span: &Span, above: &[Span]) -> bool {
     let Some(dashed) = above.last().and_then(|item| contents_of(text, item).next()) else { return false };
     let column = dashed.len() - dashed.trim_start_matches(['-', ' ']).len();
@@ -195,7 +195,7 @@ fn is_outdented_entry(text: &Rope, span: &Span, above: &[Span]) -> bool {
         })
 }
 
-/// Whether a piece begins with `...`.
+/// Returns whether a piece begins with `...`.
 fn ends_document(text: &Rope, span: &Span) -> bool {
     let mut letters = text.byte_slice(span.range.start..).chars();
     letters.by_ref().take(3).eq("...".chars()) && letters.next().is_none_or(char::is_whitespace)
@@ -205,9 +205,9 @@ fn ends_document(text: &Rope, span: &Span) -> bool {
 #[derive(Clone, Copy)]
 struct Line {
     start: usize,
-    /// Blanks before the first other character.
+    /// Number of blanks at the beginning.
     indent: usize,
-    /// The first character that is no blank; 0 on an empty line.
+    /// The first character that is not blank; 0 on an empty line.
     first: u8,
     /// The character after it; a line break at the end of the line.
     second: u8,
@@ -219,15 +219,15 @@ struct Splitter<'t> {
     list: List,
     /// Whether `---` was seen.
     separated: bool,
-    /// Number of lines that are entries: without one the root is not a mapping.
+    /// Number of lines that are entries: without any, the root is not a mapping.
     keys: usize,
-    /// How many items the root has so far, when it is a list.
+    /// Number of items of the root so far, if it is a list.
     root_items: Option<usize>,
-    /// How many lines in a row are neither entry nor item.
+    /// Number of consecutive lines that are neither entry nor item.
     litter: usize,
 }
 
-/// What is known about the entry that is being read.
+/// The state of the current entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     /// It is not a list that can be cut.
@@ -236,11 +236,11 @@ enum List {
     Possible,
     /// It is a list, and its dashes are in this column.
     At(usize),
-    /// It is something else that came between the items of a list: `column` of its dashes. The list continues at the
-    /// first dash in that column that can be nothing else.
+    /// Something else came between the items of a list: `column` of its dashes. The list continues at the first dash in
+    /// that column that can only be an item.
     Interrupted {
         column: usize,
-        /// Whether lines may follow that belong to it, whatever they hold.
+        /// Whether lines may follow that belong to it, whatever they contain.
         open: bool,
         /// The indentation of the first such line.
         child: Option<usize>,
@@ -248,7 +248,7 @@ enum List {
 }
 
 impl Splitter<'_> {
-    /// Takes one line; false when the text cannot be cut.
+    /// Reads one line. Returns false if the text cannot be cut.
     fn line(&mut self, line: &Line) -> bool {
         if matches!(line.first, 0 | b'#') {
             if self.spans.is_empty() {
@@ -279,8 +279,8 @@ impl Splitter<'_> {
                 let kind = match child {
                     // A dash directly below `key:` begins its own list.
                     None if open => Some(List::At(column)),
-                    // `key: text` followed by an indented `- name: x` is no YAML, nor is a line that is
-                    // indented less than the ones before it, and more than the key.
+                    // `key: text` followed by an indented `- name: x` is not YAML, nor is a line that is indented less
+                    // than the ones before it, and more than the key.
                     None if self.words(line.start).contains([':', '{', '[']) => Some(List::At(column)),
                     Some(child) if child > column => Some(List::At(column)),
                     None | Some(_) => None,
@@ -309,7 +309,7 @@ impl Splitter<'_> {
             && line.first != b'\t'
             && !matches!(line.first, b']' | b'}')
         {
-            // Not deep enough for the item before it, and no item of the list.
+            // Too shallow for the item before it, and not an item of the list.
             if dash {
                 self.begin(line.start, SpanKind::MisplacedItem);
             } else {
@@ -330,8 +330,8 @@ impl Splitter<'_> {
 
     fn top_level(&mut self, line: &Line) -> bool {
         match line.first {
-            // A mark of the byte order counts as such at the beginning of the text alone; a piece that began with it
-            // would be read without it.
+            // A byte order mark counts as such only at the beginning of the text; a piece that began with it would be
+            // read without it.
             0xef if line.start > 0 && self.text.byte_slice(line.start..).chars().next() == Some('\u{feff}') => {
                 return false;
             }
@@ -375,7 +375,7 @@ impl Splitter<'_> {
         }
         let column = match self.list {
             List::At(column) => Some(column),
-            // After a second entry it is no accident: the list is over.
+            // A second entry is not an accident: the list is over.
             List::Interrupted { .. } | List::None | List::Possible => None,
         };
         let interrupted = |open| match column {
@@ -404,7 +404,7 @@ impl Splitter<'_> {
                 self.begin_litter(line.start, SpanKind::Stray);
             }
             Shape::Other => {
-                // A key whose colon is still missing may have items already.
+                // A key without its colon may have items already.
                 self.list = List::Possible;
                 self.begin_litter(line.start, SpanKind::Head);
             }
@@ -412,7 +412,7 @@ impl Splitter<'_> {
         true
     }
 
-    /// Goes on with a list: the entry that came in between belongs to nothing.
+    /// Continues a list: the entry in between does not belong to anything.
     fn resume(&mut self, list: List) {
         self.list = list;
         for span in self
@@ -425,8 +425,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// Begins a piece for a line that is neither entry nor item. One such line is half-typed; hundreds in a
-    /// row are text that something else swallowed or spilled, and a piece for each would take minutes.
+    /// Begins a piece for a line that is neither entry nor item. One such line is half-typed; hundreds in a row are
+    /// text whose surroundings are damaged, and a piece for each would take minutes.
     fn begin_litter(&mut self, start: usize, kind: SpanKind) {
         const ALONE: usize = 64;
         const TOGETHER: usize = 16 * 1024;
@@ -455,7 +455,7 @@ impl Splitter<'_> {
     }
 }
 
-/// What a line in the first column looks like.
+/// The shape of a line in the first column.
 enum Shape {
     /// `key:`
     Key,
@@ -465,9 +465,9 @@ enum Shape {
     Other,
 }
 
-/// What a value on the key's own line says about the lines that follow.
+/// The effect of a value on the lines that follow.
 enum Value {
-    /// Nothing more belongs to it, except for text that continues.
+    /// Only continued text may belong to it.
     Complete,
     /// Indented lines follow: a block scalar, or an anchor or tag whose node comes below.
     Opens,
@@ -511,8 +511,8 @@ fn entry_shape(line: &str) -> Shape {
     if value.is_empty() || value.starts_with('#') { Shape::Key } else { Shape::KeyWithValue(value_shape(value)) }
 }
 
-/// Hands over each line's beginning; false when a line was refused. Lines end as in YAML: with LF, CR
-/// LF, or CR alone.
+/// Passes on each line's beginning. Returns false if a line was refused. Lines end as in YAML: with LF, CR LF, or CR
+/// alone.
 fn for_each_line(text: &Rope, mut take: impl FnMut(Line) -> bool) -> bool {
     let begin = |start: usize| Line { start, indent: 0, first: 0, second: b'\n' };
     let mut line = begin(0);
@@ -551,7 +551,7 @@ fn for_each_line(text: &Rope, mut take: impl FnMut(Line) -> bool) -> bool {
                         line.indent += blanks;
                         at += blanks;
                     }
-                    // A no-break space among the blanks looks like one, and is most likely meant as one.
+                    // A no-break space among the blanks looks like one, and was most likely meant as one.
                     0xc2 if bytes.get(at + 1) == Some(&0xa0) => {
                         line.indent += 1;
                         at += 2;

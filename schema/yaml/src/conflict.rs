@@ -1,4 +1,4 @@
-//! The marks that a merge leaves where two versions of a text clash.
+//! Conflict markers of an unfinished merge.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use ropey::Rope;
 
 use crate::fault::{Fault, FaultClass, FaultKind};
 
-/// Maximum number of lines above a fault that are searched for the first mark.
+/// Maximum number of lines above a fault that are searched for the first marker.
 const MAX_LINES_ABOVE: usize = 3;
 
-/// Maximum number of lines below the first mark that are searched for the last one.
+/// Maximum number of lines below the first marker that are searched for the last one.
 const MAX_LINES_BELOW: usize = 10_000;
 
-/// Reports two versions between marks as one fault, whatever cannot be read there.
+/// Reports two versions between markers as one fault, whatever cannot be read there.
 pub(super) fn merge(text: &Rope, faults: &mut Vec<Fault>) {
     // The first line of each, and the last one.
     let mut clashes: BTreeMap<usize, usize> = BTreeMap::new();
@@ -44,7 +44,7 @@ pub(super) fn merge(text: &Rope, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Returns the line of the last mark, when the one in the middle is before it.
+/// Returns the line of the last marker, if the middle one precedes it.
 fn last_mark(text: &Rope, first: usize) -> Option<usize> {
     let mut lines = first + 1..text.len_lines().min(first + MAX_LINES_BELOW);
     lines.find(|line| begins_with(text, *line, "======="))?;

@@ -1,18 +1,19 @@
-//! Where comments are that may address speclens. What they say is for others to read.
+//! Finds comments that may be addressed to speclens. Their content is read elsewhere.
 
 use crate::tree::{Node, NodeKind};
 
 /// The word that such a comment begins with.
 pub const NAME: &str = "speclens";
 
-/// Returns where the `#` of each such comment is in a block's text. Texts of the tree may look like one.
+/// Returns the position of the `#` of each such comment in a block's text. Strings of the tree may look like one.
 pub(super) fn marks(text: &str, root: Option<&Node>) -> Vec<usize> {
     let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
     let hashes = memchr::memchr_iter(b'#', text.as_bytes()).filter(|&at| begins(at) && may_be_name(&text[at + 1..]));
     hashes.filter(|&at| !root.is_some_and(|root| holds_in_text(root, at))).collect()
 }
 
-/// Whether a comment begins with the name, or with a word that may be a slip for it: two fifths of it may be wrong.
+/// Returns whether a comment begins with the name, or with a word that may be a typo for it: up to two fifths of it may
+/// be wrong.
 fn may_be_name(comment: &str) -> bool {
     let comment = comment.trim_start_matches([' ', '\t']);
     let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
@@ -22,7 +23,7 @@ fn may_be_name(comment: &str) -> bool {
     letters.len().abs_diff(NAME.len()) <= most && strsim::osa_distance(&letters, NAME) <= most
 }
 
-/// Whether a place is within a text of the tree.
+/// Returns whether a position is within a string of the tree.
 fn holds_in_text(node: &Node, at: usize) -> bool {
     if !node.range.contains(&at) {
         return false;
@@ -38,7 +39,7 @@ fn holds_in_text(node: &Node, at: usize) -> bool {
 }
 
 impl crate::Document {
-    /// Returns each comment that may address speclens, with the place of its `#`.
+    /// Returns each comment that may be addressed to speclens, with the position of its `#`.
     pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
         let speaking = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.has_directives);
         let places = speaking.flat_map(|(start, slot)| slot.block.directives.iter().map(move |at| start + at));
@@ -48,7 +49,7 @@ impl crate::Document {
         })
     }
 
-    /// Whether a place is above everything that the text holds.
+    /// Returns whether a position is before all content of the text.
     pub fn is_before_first_entry(&self, at: usize) -> bool {
         let first = self.root().and_then(|root| {
             let key = root.entries().next().map(|entry| entry.key);

@@ -1,4 +1,4 @@
-//! A text as it was meant to be written, and the way from its places back to those of the text as it is.
+//! A text as it was meant, with a mapping from its positions back to those of the text as written.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::{
 /// A text with some of its parts rewritten.
 pub(super) struct Draft<'t> {
     written: &'t str,
-    /// What is meant.
+    /// The rewritten text.
     pub text: String,
     changes: Vec<Change>,
 }
@@ -23,7 +23,7 @@ struct Change {
 }
 
 impl<'t> Draft<'t> {
-    /// Rewrites a text. Of rewritings that overlap the first is made.
+    /// Rewrites a text. Of overlapping rewrites, the first is applied.
     pub(super) fn of<'r>(written: &'t str, rewritings: impl IntoIterator<Item = &'r Rewrite>) -> Draft<'t> {
         let mut parts: Vec<(Range<usize>, &str)> = Vec::new();
         for rewriting in rewritings {
@@ -46,7 +46,7 @@ impl<'t> Draft<'t> {
         draft
     }
 
-    /// The place in the text as it is written.
+    /// Returns the position in the text as written.
     pub(super) fn written(&self, at: usize) -> usize {
         let Some(last) = self.changes.partition_point(|change| change.new.start <= at).checked_sub(1) else {
             return at;
@@ -56,13 +56,13 @@ impl<'t> Draft<'t> {
         floor_boundary(self.written, place)
     }
 
-    /// Returns a node with its places in the text as it is written.
+    /// Returns a node with its positions in the text as written.
     pub(super) fn written_node(&self, mut node: Node) -> Node {
         node.move_places(&|at| self.written(at));
         node
     }
 
-    /// Returns a mistake with its places in the text as it is written.
+    /// Returns a fault with its positions in the text as written.
     pub(super) fn written_fault(&self, mut fault: Fault) -> Fault {
         let written = |range: &Range<usize>| self.written(range.start)..self.written(range.end);
         fault.range = written(&fault.range);
@@ -73,7 +73,8 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// Returns what a rewriting changes, line by line where it keeps their number: what stays keeps its place.
+/// Returns the changes of a rewrite, line by line if the number of lines is the same: unchanged parts keep their
+/// positions.
 fn changed_parts<'r>(written: &str, rewriting: &'r Rewrite) -> Vec<(Range<usize>, &'r str)> {
     let (old, new) = (&written[rewriting.range.clone()], rewriting.text.as_str());
     let is_alike = old.split('\n').count() == new.split('\n').count();
@@ -87,7 +88,7 @@ fn changed_parts<'r>(written: &str, rewriting: &'r Rewrite) -> Vec<(Range<usize>
             let same = |(old, new): &(char, char)| old == new;
             let behind: usize =
                 old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(letter, _)| letter.len_utf8()).sum();
-            // A change before what stays, as blanks before a line.
+            // A change before the unchanged part, such as blanks before a line.
             let is_before = behind == old.len() || behind == new.len() || new.starts_with(' ');
             let behind = if is_before { behind } else { 0 };
             parts.push((start..start + old.len() - behind, &new[..new.len() - behind]));

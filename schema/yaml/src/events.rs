@@ -1,4 +1,4 @@
-//! YAML text → tree, strict: the first mistake ends the reading. The only place that knows the parser.
+//! YAML text → tree, strict: reading ends at the first error. The only module that uses the parser.
 
 mod kind;
 
@@ -11,45 +11,44 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// Collections may be nested this deep; no author writes deeper by hand, and every walk over the tree
-/// may then be recursive.
+/// Maximum nesting of collections: no author writes deeper by hand, and every walk over the tree may then be recursive.
 pub const MAX_NESTING: usize = 200;
 
-/// What a text holds.
+/// The content of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
-    /// The first document's root; nothing when there are only comments.
+    /// The first document's root; `None` if there are only comments.
     pub root: Option<Node>,
-    /// Where a second document begins, when there is one.
+    /// The start of a second document, if there is one.
     pub second_document: Option<usize>,
 }
 
-/// The first mistake.
+/// The first error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// Where the parser stood, in bytes; never past the end of the text.
+    /// The position of the parser, in bytes; never past the end of the text.
     pub offset: usize,
     /// The problem.
     pub kind: FaultKind,
-    /// The end of the last thing that could be read, in bytes.
+    /// The end of the last readable element, in bytes.
     pub read_to: usize,
-    /// Whether the line at the offset is to blame, whatever is around it.
+    /// Whether the line at the offset is wrong, regardless of its surroundings.
     pub at_line: bool,
 }
 
 impl SyntaxError {
-    /// Whether the limit of nesting was met rather than a mistake.
+    /// Returns whether the nesting limit was reached, rather than an error.
     pub(crate) fn is_too_deep(&self) -> bool {
         self.kind == FaultKind::NestedTooDeep
     }
 }
 
-/// Reads one text to the end, or to its first mistake.
+/// Reads a text to the end, or to its first error.
 pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     or_loosely(parse_text(text, rules), text, rules)
 }
 
-/// Returns the same without keeping what the root holds: its children are gone.
+/// Returns the same without the children of the root.
 pub(crate) fn skim(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
     or_loosely(read(text, rules, false), text, rules)
 }
@@ -123,8 +122,8 @@ pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
 
 struct Builder<'t> {
     text: &'t str,
-    /// Whether children stay with their parents. Of those that do not, the last one does, as what follows is
-    /// understood by it.
+    /// Whether children stay with their parents. Otherwise only the last one does, since the following text depends on
+    /// it.
     keep: bool,
     stack: Vec<Open>,
     parsed: Parsed,
@@ -132,13 +131,13 @@ struct Builder<'t> {
     read_to: usize,
     /// Whether the last node was a collection that has just been opened: an anchor's name follows its node.
     opened: bool,
-    /// A mistake that the parser lets pass.
+    /// An error that the parser accepts.
     misplaced: Option<Misplaced>,
-    /// Whether the lines of what is in quotes or brackets must be indented: PyYAML lets them begin anywhere.
+    /// Whether the lines of quoted or bracketed text must be indented: PyYAML lets them begin anywhere.
     indented: bool,
 }
 
-/// Something that YAML forbids at its place.
+/// An element that YAML forbids at its place.
 struct Misplaced {
     at: usize,
     kind: FaultKind,
@@ -163,7 +162,7 @@ impl Builder<'_> {
                 }
             }
             Event::Scalar(value, style, _, tag) => {
-                // An absent node is reported as `~` without extent.
+                // An absent node is reported as `~` with an empty range.
                 let absent = range.is_empty() && style == ScalarStyle::Plain;
                 let (range, style) = self.scalar_place(range, style, absent);
                 self.expect_deeper_lines(&range, style);
@@ -201,7 +200,7 @@ impl Builder<'_> {
                 self.close(Node { range, anchor: None, tag: None, kind: NodeKind::Alias(name) });
             }
             Event::Anchor(_, name) => self.name_last_node(&name),
-            // Stream and document ends carry nothing; the parser's type is open to additions.
+            // Stream and document ends have no content; the parser's type may get more variants.
             _ => {}
         }
     }
@@ -220,7 +219,7 @@ impl Builder<'_> {
         self.opened = true;
     }
 
-    /// Hands a finished node to the collection it is in.
+    /// Passes a finished node to its collection.
     fn close(&mut self, node: Node) {
         self.opened = false;
         let Some(open) = self.stack.last_mut() else {
@@ -253,8 +252,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The lines of a text in quotes, or of a collection in brackets, are deeper than the mapping or list that holds
-    /// it: what does not is most likely the next entry. Only a bracket that closes may be in line.
+    /// Checks that the lines of a quoted string or a bracketed collection are indented deeper than the mapping or list
+    /// around it: a line that is not is most likely the next entry. Only a closing bracket may be aligned.
     fn expect_deeper_lines(&mut self, range: &std::ops::Range<usize>, style: Style) {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let brackets = style == Style::Plain && self.text[range.start..].starts_with(['[', '{']);
@@ -266,7 +265,7 @@ impl Builder<'_> {
         let line = self.text[..outer.node.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let before = &self.text[line..outer.node.range.start];
         let before = before.strip_prefix('\u{feff}').unwrap_or(before);
-        // An anchor or a tag may be before the first key.
+        // An anchor or a tag may precede the first key.
         let column = before.find(|letter| !matches!(letter, ' ' | '-' | '?' | ':')).unwrap_or(before.len());
         let mut at = range.start;
         while let Some(end) = self.text[at..range.end].find(['\n', '\r']) {
@@ -274,7 +273,7 @@ impl Builder<'_> {
             let rest = &self.text[at..range.end];
             let content = rest.trim_start_matches(' ');
             let indent = rest.len() - content.len();
-            // Blanks alone, tabs among them, make no line.
+            // A line of blanks and tabs is empty.
             let is_empty = content.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
             let comment = brackets && content.starts_with('#');
             let closing = brackets && indent == column && at + indent + 1 == range.end;
@@ -303,7 +302,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Quoted and plain scalars span what was written. A block scalar's span omits its header.
+    /// Returns the range of a scalar: as written for quoted and plain ones, without its header for a block scalar.
     fn scalar_place(
         &self,
         range: std::ops::Range<usize>,
@@ -327,7 +326,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the `|` or `>` that opens a block scalar whose content begins at `content`.
+/// Returns the `|` or `>` of a block scalar whose content begins at `content`.
 fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
     let before = text.get(..content)?.trim_end();
     let line = before.rfind('\n').map_or(0, |end| end + 1);
@@ -338,7 +337,7 @@ fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
     })
 }
 
-/// Returns the end of the last thing in a block collection.
+/// Returns the end of the last element in a block collection.
 pub(crate) fn last_end(node: &Node) -> usize {
     let last = match &node.kind {
         NodeKind::Sequence(items) => items.last().map(|item| item.range.end),
@@ -348,13 +347,13 @@ pub(crate) fn last_end(node: &Node) -> usize {
     last.unwrap_or(node.range.start).max(node.range.start)
 }
 
-/// Whether a node was not written at all. Where the parser sees it depends on what comes next.
+/// Returns whether a node is absent. Its position in the parser depends on the text that follows.
 fn is_absent(node: &Node) -> bool {
     let empty = matches!(&node.kind, NodeKind::Scalar { value, .. } if value.is_empty());
     empty && node.range.is_empty() && node.anchor.is_none() && node.tag.is_none()
 }
 
-/// Puts an absent value directly after its key's colon, which is where the author will type it.
+/// Moves an absent value directly after its key's colon, where the author will type it.
 fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
     if !is_absent(&value) {
         return value;
@@ -365,7 +364,7 @@ fn behind_colon(text: &str, key: &Node, value: Node) -> Node {
     Node::empty(if colon { key.range.end + blank + 1 } else { key.range.end })
 }
 
-/// Where the block begins that is after a colon without a key, on the same line.
+/// Returns the start of the block after a colon without a key, on the same line.
 fn on_line_of_colon(text: &str, key: &Node, value: &Node) -> Option<usize> {
     let is_block = match &value.kind {
         NodeKind::Mapping(_) => !text[value.range.start..].starts_with('{'),
@@ -381,7 +380,7 @@ fn on_line_of_colon(text: &str, key: &Node, value: &Node) -> Option<usize> {
     (before.trim_end() == ":" && !explicit).then_some(value.range.start)
 }
 
-/// Puts an absent item directly after its dash. `from`: where the list's last item ended.
+/// Moves an absent item directly after its dash. `from`: the end of the list's last item.
 fn behind_dash(text: &str, from: usize, item: Node) -> Node {
     if !is_absent(&item) {
         return item;

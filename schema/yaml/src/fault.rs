@@ -1,5 +1,4 @@
-//! What is wrong in a text that is not YAML, as data, and, where one line shows what was meant, with the line as it should
-//! be written.
+//! Faults in a text that is not valid YAML, as data, with the corrected line if the intention is clear.
 
 mod columns;
 mod reading;
@@ -17,20 +16,20 @@ use crate::{Pointer, ScalarRules};
 pub(crate) use columns::{OpenColumn, indent_at, open_columns};
 pub use reading::quoted;
 
-/// Something in the text that cannot be read.
+/// A part of the text that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The problem.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// The bytes to blame.
+    /// The range of the fault.
     pub range: Range<usize>,
-    /// What to do where the general remedy of the kind does not help.
+    /// Advice, if the general remedy of the kind does not help.
     pub advice: Option<Advice>,
-    /// How it should be written, if that is known.
+    /// The corrected text, if it is known.
     pub rewrite: Option<Box<Rewrite>>,
 }
 
-/// What can be wrong with a text.
+/// Kinds of faults in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The text is longer than [`crate::MAX_BYTES`].
@@ -39,7 +38,7 @@ pub enum FaultKind {
     NestedTooDeep,
     /// Nested too deep to be read in pieces, as a text with other faults is.
     NestedTooDeepToRecover,
-    /// Reading it further would take too long.
+    /// Reading further would take too long.
     TooDamaged,
     /// The reader itself failed.
     Defect,
@@ -48,9 +47,9 @@ pub enum FaultKind {
     SecondDocument,
     /// `...` ends the document.
     DocumentEnd,
-    /// A line below the end of the document.
+    /// A line after the end of the document.
     BehindDocument,
-    /// The marks of a merge that was not finished.
+    /// The markers of an unfinished merge.
     MergeConflict,
     /// A NUL byte.
     Nul,
@@ -72,78 +71,78 @@ pub enum FaultKind {
         first: Range<usize>,
     },
 
-    /// Something else where an entry should be.
+    /// Something else in place of an entry.
     ExpectedEntry,
-    /// Something else where an item should be.
+    /// Something else in place of an item.
     ExpectedItem,
     /// A value is missing.
     ExpectedValue,
     /// A comma or the closing bracket is missing.
     ExpectedSeparator {
-        /// The bracket that closes.
+        /// The closing bracket.
         close: char,
     },
-    /// A key where none can be.
+    /// A key at a place where none is allowed.
     MisplacedKey,
-    /// `? ` where no key can be.
+    /// `? ` at a place where no key is allowed.
     MisplacedComplexKey,
-    /// A dash where no item can be.
+    /// A dash at a place where no item is allowed.
     MisplacedItem,
     /// A dash in another column than the others of its list.
     MisalignedDash,
-    /// A line that no key holds.
+    /// A line that does not belong to any key.
     OutsideKeys,
-    /// Nothing before a colon.
+    /// A missing key before a colon.
     MissingKey,
-    /// No colon after this word.
+    /// A missing colon after this word.
     MissingColon(String),
-    /// No space after a colon.
+    /// A missing space after a colon.
     MissingSpaceBehindColon,
     /// A no-break space after a colon.
     NoBreakSpaceBehindColon,
-    /// No space after a dash.
+    /// A missing space after a dash.
     MissingSpaceBehindDash,
-    /// No space before `#`.
+    /// A missing space before `#`.
     MissingSpaceBeforeComment,
-    /// No dash before an item.
+    /// A missing dash before an item.
     MissingDash,
-    /// A value below a key that has one.
+    /// A value below a key that already has one.
     KeyHasValue(String),
-    /// A string in quotes that continues into another entry.
+    /// A quoted string that continues into another entry.
     QuotesReachInto,
-    /// A value in brackets that continues into another entry.
+    /// A bracketed value that continues into another entry.
     BracketsReachInto,
 
-    /// A tab that indents.
+    /// A tab in the indentation.
     Tab,
     /// A character that looks like a space.
     ForeignBlank {
-        /// Another one than the no-break space.
+        /// The character, if it is not the no-break space.
         other: Option<char>,
         /// Its location.
         place: BlankPlace,
     },
-    /// A line in a column where none can begin.
+    /// A line in a column where none may begin.
     Misindented {
         /// Its column.
         indent: usize,
-        /// The column of its neighbours.
+        /// The column of its neighbors.
         column: usize,
-        /// The key of the neighbour, where that is not next to it.
+        /// The key of the neighbor, if it is not adjacent.
         neighbour: Option<String>,
     },
     /// A line that is not indented deep enough.
     NotDeepEnough,
-    /// A key too far left to belong to the item above.
+    /// A key that is too far left to belong to the item above.
     TooFarLeft(String),
 
     /// A bracket or brace without its end.
     UnclosedBrackets,
-    /// A bracket that closes another one.
+    /// A bracket that closes one of another kind.
     MismatchedBracket,
     /// Quotes without their end.
     UnclosedQuotes,
-    /// This closing sign is missing.
+    /// This closing character is missing.
     Unclosed(char),
     /// Text after closing quotes.
     TextBehindQuotes,
@@ -151,129 +150,129 @@ pub enum FaultKind {
     TextBehindQuote(char),
     /// Text after a value in brackets.
     TextBehindBrackets {
-        /// The bracket that opens it.
+        /// The opening bracket.
         open: char,
     },
-    /// A quote that ends the text that it should be part of.
+    /// A quote that ends the string too early.
     QuoteWithinText,
-    /// This is not an escape.
+    /// This escape is not valid.
     InvalidEscape(String),
-    /// Something that is not an escape.
+    /// Several invalid escapes.
     InvalidEscapes,
-    /// A text without quotes that holds `: `.
+    /// An unquoted string that contains `: `.
     ColonWithoutQuotes,
-    /// A text without quotes that holds ` #`.
+    /// An unquoted string that contains ` #`.
     HashWithoutQuotes,
-    /// A text without quotes that begins with a placeholder.
+    /// An unquoted string that begins with a placeholder.
     TemplateWithoutQuotes,
-    /// A text without quotes, between brackets, that holds a placeholder.
+    /// An unquoted string in brackets that contains a placeholder.
     TemplateInBrackets,
-    /// A text that begins with `*`.
+    /// An unquoted string that begins with `*`.
     AliasSign,
-    /// A text that begins with `&`.
+    /// An unquoted string that begins with `&`.
     AnchorSign,
-    /// A text that begins with `? `.
+    /// An unquoted string that begins with `? `.
     KeySign,
-    /// A text after `|` or `>`.
+    /// Text after `|` or `>`.
     BlockTextSign(char),
-    /// A text that begins with a sign that YAML reserves.
+    /// An unquoted string that begins with a reserved character.
     ReservedSign(char),
     /// A list that begins on the line of its key.
     ListOnKeyLine,
-    /// A comment between the lines of a text.
+    /// A comment between the lines of a string.
     CommentInText,
     /// `&` or `*` alone.
     MissingAnchorName,
-    /// `!` and no tag.
+    /// `!` without a tag.
     InvalidTag,
-    /// `-` and a bracket.
+    /// `-` directly before a bracket.
     DashBeforeBracket,
-    /// A block text that begins beside its sign.
+    /// A block scalar whose text begins beside its indicator.
     BlockTextHeader,
-    /// A character that cannot be here.
+    /// A character that is not allowed here.
     ForbiddenCharacter,
-    /// `%` and no directive.
+    /// `%` without a directive.
     InvalidDirective,
     /// Anything else.
     NotYaml,
 }
 
-/// Where a character is that looks like a space.
+/// The place of a character that looks like a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlankPlace {
     /// Before a line.
     Indentation,
-    /// Behind a dash.
+    /// After a dash.
     BehindDash,
-    /// Behind a colon.
+    /// After a colon.
     BehindColon,
 }
 
-/// What to do where a rewriting of the line does not help.
+/// Advice if rewriting the line does not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// Put the text below its sign.
+    /// Start the text below the indicator.
     BeginBelow,
-    /// Put all lines of the text in quotes.
+    /// Quote all lines of the string.
     QuoteAllLines,
 }
 
-/// What a fault is a case of.
+/// Classes of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultClass {
     /// The text is not YAML.
     Syntax,
     /// A placeholder needs quotes.
     Template,
-    /// A limit of the reader was met.
+    /// A limit of the reader was reached.
     Limit,
     /// A key appears twice.
     DuplicateKey,
     /// An alias has no anchor.
     UnknownAlias,
-    /// The bytes are not text.
+    /// The bytes are not valid text.
     Encoding,
 }
 
-/// Text as it should be written.
+/// A corrected text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
-    /// The bytes as they are written.
+    /// The range to replace.
     pub range: Range<usize>,
-    /// The text in their place.
+    /// The replacement.
     pub text: String,
-    /// Whether nothing else can be meant.
+    /// Whether no other correction is possible.
     pub is_certain: bool,
-    /// What it changes.
+    /// The kind of change.
     pub kind: RewriteKind,
 }
 
-/// What a rewriting changes.
+/// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RewriteKind {
     /// The text.
     Text,
-    /// The text, in which a placeholder in braces was taken for a mapping.
+    /// The text, in which a placeholder in braces was read as a mapping.
     Template,
-    /// The indentation, by so many columns more.
+    /// The indentation, by this many columns.
     IndentBy(usize),
-    /// The indentation, to so many columns.
+    /// The indentation, to this many columns.
     IndentTo(usize),
-    /// The characters of the indentation, or of a gap.
+    /// The blanks of the indentation, or of a gap.
     Blanks,
-    /// The tabs of the indentation, to so many columns.
+    /// The tabs of the indentation, to this many columns.
     Tabs(usize),
-    /// A gap that is missing.
+    /// A missing space.
     Space,
 }
 
 impl Rewrite {
-    /// Returns a text instead of another, beyond doubt.
+    /// Returns a replacement that is the only possible correction.
     fn certain(range: Range<usize>, text: String) -> Rewrite {
         Rewrite { range, text, is_certain: true, kind: RewriteKind::Text }
     }
 
-    /// Returns the node that is meant, where the value is.
+    /// Returns the intended node in place of the value.
     pub(super) fn node(&self) -> Option<Node> {
         let meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
         matches!(meant.kind, NodeKind::Scalar { .. }).then(|| Node { range: self.range.clone(), ..meant })
@@ -292,17 +291,17 @@ impl Fault {
         Fault { kind, range, advice: None, rewrite: None }
     }
 
-    /// Returns the same with how it should be written.
+    /// Returns the fault with a rewrite.
     fn with_rewrite(self, rewrite: Rewrite) -> Fault {
         Fault { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
-    /// Returns the same with what to do instead.
+    /// Returns the fault with advice.
     fn with_advice(self, advice: Advice) -> Fault {
         Fault { advice: Some(advice), ..self }
     }
 
-    /// Returns the same, found in a block, at its place in the document.
+    /// Returns the fault of a block, at its position in the document.
     pub fn moved(mut self, distance: usize) -> Fault {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);
@@ -310,26 +309,26 @@ impl Fault {
         self
     }
 
-    /// Returns what it is a case of.
+    /// Returns the class of the fault.
     pub fn class(&self) -> FaultClass {
         match self.kind {
             FaultKind::FileTooLarge | FaultKind::NestedTooDeep => return FaultClass::Limit,
             FaultKind::UnknownAlias { .. } => return FaultClass::UnknownAlias,
             FaultKind::DuplicateKey { .. } => return FaultClass::DuplicateKey,
             FaultKind::Nul => return FaultClass::Encoding,
-            // Of everything else it is what the text lacks that counts.
+            // For all other kinds, the missing part counts.
             _ => {}
         }
         let is_template = self.rewrite.as_ref().is_some_and(|rewrite| rewrite.kind == RewriteKind::Template);
         if is_template { FaultClass::Template } else { FaultClass::Syntax }
     }
 
-    /// Returns a line where an entry should be, and that is none. `words`: the line, `at`: where it begins.
+    /// Returns the fault of a line in place of an entry. `words`: the line, `at`: its start.
     pub(super) fn no_entry(words: &str, at: usize) -> Fault {
         let range = at..at + words.len();
         match words.split_once(':') {
             Some((key, value)) if is_key(key) && !value.is_empty() && !value.starts_with("//") => {
-                // A no-break space looks like the one that is missing, and belongs to neither.
+                // A no-break space looks like the missing space, and is not part of the value.
                 let words = value.trim_start_matches('\u{a0}');
                 let kind = match words.len() == value.len() {
                     true => FaultKind::MissingSpaceBehindColon,
@@ -344,7 +343,7 @@ impl Fault {
         }
     }
 
-    /// Tabs before a line, if there are any.
+    /// Returns the fault of tabs before a line, if there are any.
     pub(super) fn tabs(text: &str, at: usize) -> Option<Fault> {
         let line = line_at(text, at);
         let blanks = &text[line.clone()];
@@ -353,12 +352,12 @@ impl Fault {
         blanks.contains('\t').then(|| Fault::tab(range))
     }
 
-    /// Tabs that indent.
+    /// Returns the fault of tabs in the indentation.
     pub(super) fn tab(range: Range<usize>) -> Fault {
         Fault::new(range, FaultKind::Tab)
     }
 
-    /// Tabs that indent, and how deep that should be.
+    /// Returns the fault of tabs in the indentation, with the intended column.
     pub(super) fn tab_for(text: &str, blanks: Range<usize>, column: usize) -> Fault {
         let tabs = &text[blanks.clone()];
         let first = blanks.start + tabs.find('\t').unwrap_or_default();
@@ -368,13 +367,13 @@ impl Fault {
         Fault::new(first..last, FaultKind::Tab).with_rewrite(rewrite)
     }
 
-    /// Returns a dash that touches its item. `behind`: where the space should be.
+    /// Returns the fault of a dash that touches its item. `behind`: the position of the missing space.
     pub(super) fn dash_without_space(range: Range<usize>, behind: usize) -> Fault {
         let rewrite = Rewrite { kind: RewriteKind::Space, ..Rewrite::certain(behind..behind, " ".to_owned()) };
         Fault::new(range, FaultKind::MissingSpaceBehindDash).with_rewrite(rewrite)
     }
 
-    /// Blanks after a dash or a colon that are none in YAML.
+    /// Returns the fault of characters after a dash or a colon that look like spaces.
     pub(super) fn foreign_blank_behind(text: &str, range: Range<usize>, place: BlankPlace) -> Fault {
         let blanks = &text[range.clone()];
         let spaces = " ".repeat(blanks.chars().count());
@@ -382,7 +381,7 @@ impl Fault {
         Fault::new(range, FaultKind::foreign_blank(blanks, place)).with_rewrite(rewrite)
     }
 
-    /// Blanks before a line that are none in YAML.
+    /// Returns the fault of characters before a line that look like spaces.
     pub fn foreign_blanks(text: &str, range: Range<usize>) -> Fault {
         let blanks = &text[range.clone()];
         let kind = FaultKind::foreign_blank(blanks, BlankPlace::Indentation);
@@ -391,14 +390,14 @@ impl Fault {
         Fault::new(range, kind).with_rewrite(rewrite)
     }
 
-    /// Returns a line that begins as the items of its list do, except for the dash.
+    /// Returns the fault of a line that begins as the items of its list do, except for the dash.
     pub(super) fn without_dash(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let rewrite = Rewrite::certain(words.clone(), format!("- {}", &text[words.clone()]));
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
-    /// Returns the same where two blanks are in the place of the dash.
+    /// Returns the same if two blanks take the place of the dash.
     pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
         let words = trimmed(text, at..line_at(text, at).end);
         let range = at - 2..words.end;
@@ -406,13 +405,13 @@ impl Fault {
         Fault::new(words, FaultKind::MissingDash).with_rewrite(rewrite)
     }
 
-    /// Returns a mistake that the parser found; `range` is what to blame as far as the reader knows.
+    /// Returns the fault of a parser error; `range` is the wrong part as far as the reader knows.
     pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
         if error.at_line {
             let range = trimmed(text, line_at(text, error.offset));
             return Fault::new(range, error.kind.clone());
         }
-        // Dashes above may have been set aside, so only the line itself shows where its text begins.
+        // Dashes above may have been blanked, so only the line itself shows where its text begins.
         let begin = line_at(text, range.start).start;
         let is_own = |fault: &Fault| fault.rewrite.as_ref().is_some_and(|rewrite| rewrite.range.start >= begin);
         let of_lines = Fault::of_lines(text, range.start).filter(is_own);
@@ -428,7 +427,7 @@ impl Fault {
                 return no_entry;
             }
         }
-        // Of one line the value is to blame.
+        // If it is one line, the value is wrong.
         let value = is_line.then(|| value::value_of(text, &line)).flatten();
         let range = value.filter(|value| value.start > range.start).unwrap_or(range);
         let blamed = text.get(range.clone()).unwrap_or_default();
@@ -453,7 +452,7 @@ impl Fault {
     }
 }
 
-/// Whether a word can be a key, and no drive or time of the day.
+/// Returns whether a word can be a key, rather than a drive or a time.
 pub(super) fn is_key(word: &str) -> bool {
     word.len() > 1
         && word.starts_with(|first: char| first.is_alphabetic() || first == '_')

@@ -1,12 +1,12 @@
-//! What lines of a text look like, whether it can be read or not: indents, dashes, keys.
+//! The layout of lines, readable or not: indentation, dashes, keys.
 
 use std::ops::Range;
 
 use super::events::floor_boundary;
 
-/// How a line of an entry begins.
+/// The beginning of an entry's line.
 pub(super) enum Head {
-    /// `key:`, or `key: &name`; where the key ends, and where its colon is.
+    /// `key:`, or `key: &name`; the end of the key, and the position of its colon.
     Key { key: usize, colon: usize },
     /// `key: value`; the same.
     KeyWithValue { key: usize, colon: usize },
@@ -14,7 +14,7 @@ pub(super) enum Head {
     Other,
 }
 
-/// Returns how a line begins that is indented no more.
+/// Returns how a line without its indentation begins.
 pub(super) fn head_shape(line: &str) -> Head {
     let (from, quoted) = match line.chars().next() {
         Some(quote @ ('"' | '\'')) => match line[1..].find(quote) {
@@ -38,18 +38,18 @@ pub(super) fn head_shape(line: &str) -> Head {
     }
 }
 
-/// Whether words are an anchor or a tag, and nothing else: what they are about is on the lines below.
+/// Returns whether words are only an anchor or a tag, whose node is on the lines below.
 pub(super) fn is_property(words: &str) -> bool {
     words.len() > 1 && words.starts_with(['&', '!']) && !words.contains(|letter: char| " \t,[]{}".contains(letter))
 }
 
-/// Returns the beginnings of the lines that begin a piece. A dash in the column of keys is an item of the list of the
-/// key above it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
+/// Returns the starts of the lines that begin a piece. A dash in the column of keys is an item of the list of the key
+/// above it: many authors and tools, PyYAML and Prettier among them, do not indent lists.
 pub(super) fn piece_starts(text: &str, range: Range<usize>) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let mut column = None;
     let mut is_list = false;
-    // The column of the piece that continues.
+    // The column of the current piece.
     let mut open = 0;
     for line in lines(text, range) {
         let content = text[line.clone()].trim_start_matches(' ');
@@ -92,32 +92,32 @@ pub(super) fn line_at(text: &str, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// Where the line after the one that ends at `line_end` begins, at most `limit`.
+/// Returns the start of the line after the one that ends at `line_end`, at most `limit`.
 pub(super) fn after_line(text: &str, line_end: usize, limit: usize) -> usize {
     if text[line_end..].starts_with('\n') { (line_end + 1).min(limit) } else { line_end.min(limit) }
 }
 
-/// Returns where the first line that is not blank begins.
+/// Returns the start of the first line that is not blank.
 pub(super) fn first_content(text: &str, range: Range<usize>) -> Option<usize> {
     lines(text, range).find(|line| !text[line.clone()].trim().is_empty()).map(|line| line.start)
 }
 
-/// Returns the number of blanks that a text begins with.
+/// Returns the number of blanks at the beginning of a text.
 pub(super) fn indent(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-/// Whether a text begins with the dash of a list item.
+/// Returns whether a text begins with the dash of a list item.
 pub(super) fn is_dash(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(ends_or_blank)
 }
 
-/// Whether nothing follows, or what YAML counts as white space: a no-break space, say, is a letter like others.
+/// Returns whether a text is empty or begins with YAML white space: a no-break space, for example, is a letter.
 fn ends_or_blank(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])
 }
 
-/// A range without the blanks at its ends.
+/// Returns a range without the blanks at its ends.
 pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + (part.len() - part.trim_start().len());
@@ -125,7 +125,7 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     if start < end { start..end } else { range }
 }
 
-/// Puts blanks in the place of everything but line breaks.
+/// Replaces everything but line breaks with blanks.
 pub(super) fn blank(text: &mut String, range: Range<usize>) {
     let blanks: String = text[range.clone()]
         .bytes()

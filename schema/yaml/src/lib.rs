@@ -1,12 +1,11 @@
-//! YAML text → tree with byte ranges and faults. Reading never fails: what is intact stays readable.
+//! YAML text → tree with byte ranges and faults. Reading never fails: intact parts stay readable.
 //!
-//! This crate knows YAML and nothing else: no format, no rule, and no words for what is wrong, which are its callers'.
+//! This crate knows only YAML: formats, rules and messages belong to its callers.
 //!
-//! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list, or of the
-//! root where that is a list.
-//! Every block is parsed alone ([`events`]), or recovered ([`recover`]), and is kept as long as its text
-//! stays the same: a keystroke costs one block. Where cutting would change the meaning the whole text is
-//! one block. [`view`] puts the pieces together again: consumers see one tree.
+//! The text is cut into blocks ([`blocks`]): each top-level entry, and each item of a top-level list, or of a root that
+//! is a list. Every block is parsed alone ([`events`]), or recovered ([`recover`]), and kept as long as its text stays
+//! the same: a keystroke costs one block. If cutting would change the meaning, the whole text is one block. [`view`]
+//! joins the pieces: consumers see one tree.
 
 mod block;
 mod blocks;
@@ -66,7 +65,7 @@ pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
 /// Maximum length of a text that is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Up to this length a text that the cut damages is read whole at every edit.
+/// Maximum length of a text that is read as a whole at every edit if cutting would damage it.
 const JOIN_LIMIT: usize = 64 * 1024;
 
 /// A YAML text and its tree.
@@ -75,17 +74,17 @@ pub struct Document {
     text: Rope,
     rules: ScalarRules,
     blocks: Slots,
-    /// Where each block begins, in bytes.
+    /// Start of each block, in bytes.
     starts: Arc<Vec<usize>>,
     index: Arc<Index>,
-    /// The bytes that changed since the tree was last brought up to date.
+    /// The edits since the tree was last updated.
     pending: Option<Pending>,
     /// A fault that no single block shows: found by reading the whole.
     whole_fault: Option<Fault>,
     notes: Arc<Notes>,
 }
 
-/// What others keep with a document, one of each type, through all its versions.
+/// Values that callers attach to a document, one of each type, for all its versions.
 #[derive(Default)]
 struct Notes(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
@@ -96,9 +95,9 @@ impl fmt::Debug for Notes {
 }
 
 impl Document {
-    /// Reads a text. The whole is read as well as the blocks: it has the last word on what the text means.
+    /// Reads a text, both as a whole and by blocks: the whole decides about the meaning.
     pub fn read(text: &str, rules: ScalarRules) -> Document {
-        /// Below this, a thread costs more than it gives.
+        /// Below this, a thread costs more than it saves.
         const SHORT: usize = 64 * 1024;
         let mut document = Document::unread(text, rules);
         if text.len() < SHORT || text.len() > MAX_BYTES {
@@ -111,7 +110,7 @@ impl Document {
         document
     }
 
-    /// Returns a text that is not read yet; [`Document::refresh`] reads it.
+    /// Returns an unread text; [`Document::refresh`] reads it.
     pub fn unread(text: &str, rules: ScalarRules) -> Document {
         Document::unread_rope(Rope::from_str(text), rules)
     }
@@ -130,12 +129,12 @@ impl Document {
         }
     }
 
-    /// Reads a text by blocks alone, which takes half the time. [`Document::consult_whole`] may follow.
+    /// Reads a text by blocks only, which takes half the time. [`Document::consult_whole`] may follow.
     pub fn read_cut(text: &str, rules: ScalarRules) -> Document {
         Document::read_rope(Rope::from_str(text), rules)
     }
 
-    /// Returns the same for a text that is a rope already.
+    /// Returns the same for a rope.
     pub fn read_rope(text: Rope, rules: ScalarRules) -> Document {
         let mut document = Document::unread_rope(text, rules);
         document.refresh();
@@ -149,7 +148,7 @@ impl Document {
         document
     }
 
-    /// Replaces bytes of the text. The tree follows with [`Document::refresh`].
+    /// Replaces bytes of the text. [`Document::refresh`] updates the tree.
     pub fn edit(&mut self, range: Range<usize>, text: &str) {
         let start = self.text.byte_to_char(range.start);
         let end = self.text.byte_to_char(range.end);
@@ -162,14 +161,14 @@ impl Document {
         });
     }
 
-    /// Whether the tree is up to date.
+    /// Returns whether the tree is up to date.
     pub fn is_current(&self) -> bool {
         self.pending.is_none()
     }
 
-    /// Brings the tree up to date. Costs the blocks that were touched.
+    /// Updates the tree, at the cost of the edited blocks.
     pub fn refresh(&mut self) {
-        // Kept until the blocks are there: should that panic, the next edit finds everything as it was.
+        // Kept until the blocks exist: if reading panics, the next edit finds the old state.
         let Some(pending) = self.pending.clone() else { return };
         self.whole_fault = None;
         if self.text.len_bytes() > MAX_BYTES {
@@ -196,8 +195,8 @@ impl Document {
         self.pending = None;
     }
 
-    /// PyYAML lets the lines of what is in quotes or brackets begin anywhere, so that a cut may go through them: a
-    /// short text is then read whole.
+    /// Reads a short text as a whole if cutting damaged it: PyYAML lets the lines of quoted or bracketed text begin
+    /// anywhere, so a cut may go through them.
     fn join_loose_lines(&mut self) {
         let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
@@ -210,8 +209,8 @@ impl Document {
         }
     }
 
-    /// Lets the whole text decide, as on opening and saving: where it can be read although a block could
-    /// not, it is kept whole; where it cannot although every block could, its mistake is reported.
+    /// Lets the whole text decide, as on opening and saving: if it is readable although a block was not, it is kept
+    /// whole; if it is not although every block was, its fault is reported.
     pub fn consult_whole(&mut self, text: &str) {
         self.forget_edits(text);
         if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > MAX_BYTES {
@@ -220,7 +219,7 @@ impl Document {
         self.heed(text, events::skim(text, self.rules));
     }
 
-    /// Takes over what the whole says.
+    /// Applies the result of reading the whole.
     fn heed(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
         if self.is_whole() {
             return;
@@ -244,7 +243,7 @@ impl Document {
         }
     }
 
-    /// Whether the whole, read at once, is what its pieces are part of: a text that is cut has entries or items.
+    /// Returns whether the whole, read at once, can consist of its pieces: a text that is cut has entries or items.
     fn may_be_root(&self, root: &Node) -> bool {
         match root.kind {
             NodeKind::Mapping(_) => true,
@@ -253,8 +252,8 @@ impl Document {
         }
     }
 
-    /// Reads the damaged blocks as if nobody had seen how they came to be: what is shown from now on is what
-    /// anybody else sees who reads the same text.
+    /// Reads the damaged blocks without regard to earlier edits: from now on the result is the same as for anyone who
+    /// opens the text.
     fn forget_edits(&mut self, text: &str) {
         let edited: Vec<usize> = (0..self.blocks.len()).filter(|&at| self.blocks[at].remembers_edits()).collect();
         if edited.is_empty() {
@@ -274,7 +273,7 @@ impl Document {
         Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
     }
 
-    /// Takes all blocks again.
+    /// Replaces all blocks.
     fn adopt(&mut self, blocks: Vec<Slot>) {
         self.blocks = Slots::default();
         self.starts = Arc::default();
@@ -291,17 +290,17 @@ impl Document {
         self.rules
     }
 
-    /// Returns the blocks with where each begins. A block whose text did not change is the same `Arc` as before.
+    /// Returns the blocks with their start positions. A block whose text did not change is the same `Arc` as before.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (usize, &Arc<Block>)> {
         self.starts.iter().copied().zip(self.blocks.starting_at(0).map(|slot| &slot.block))
     }
 
-    /// Returns the block that a node is in and where it begins; `None` for what is spread over blocks.
+    /// Returns the block of a node and its start; `None` for a node that spans blocks.
     pub fn block_of(&self, node: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         node.block().map(|block| (self.starts[block], &self.blocks[block].block))
     }
 
-    /// Returns the bytes of the block that holds a place.
+    /// Returns the range of the block around a position.
     pub fn block_around(&self, at: usize) -> Range<usize> {
         let number = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
         let length = self.blocks.get(number).map_or(0, |slot| slot.length);
@@ -309,7 +308,7 @@ impl Document {
         start..start + length
     }
 
-    /// Returns the block of an item that is alone in it, and where it begins.
+    /// Returns the block of an item that is alone in it, and its start.
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         let number = item.block()?;
         let slot = &self.blocks[number];
@@ -317,7 +316,7 @@ impl Document {
         is_alone.then(|| (self.starts[number], &slot.block))
     }
 
-    /// Where an item ends, the lines after it that belong to nothing included.
+    /// Returns the end of an item, including stray lines after it.
     pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
         let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {
             return item.range().end;
@@ -327,7 +326,7 @@ impl Document {
         self.starts[last] + self.blocks[last].length
     }
 
-    /// Returns a number that changes when a block changes, or a block that one of its aliases leads to.
+    /// Returns a number that changes when the block changes, or a block that one of its aliases refers to.
     pub fn fingerprint_of(&self, block: &Block) -> u64 {
         let mut hasher = FxHasher::default();
         block.id().hash(&mut hasher);
@@ -350,12 +349,12 @@ impl Document {
         }
     }
 
-    /// Whether the text could not be cut, so that it is one block.
+    /// Returns whether the text could not be cut, so it is one block.
     pub fn is_whole(&self) -> bool {
         self.blocks.only().is_some_and(|block| block.kind == BlockKind::Whole)
     }
 
-    /// Returns what cannot be read: syntax, repeated keys, unknown aliases. In the order of the text.
+    /// Returns the faults: syntax, repeated keys, unknown aliases. In the order of the text.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let mut unread: Option<FxHashSet<String>> = None;
@@ -386,7 +385,7 @@ impl Document {
         faults
     }
 
-    /// A NUL is not a part of any text, in YAML or elsewhere.
+    /// Finds NUL bytes, which are not allowed in any text.
     fn find_nul(&self, faults: &mut Vec<Fault>) {
         let Some(number) = self.blocks.iter().position(|slot| slot.signs.nul) else { return };
         let start = self.starts[number];
@@ -398,7 +397,7 @@ impl Document {
         faults.push(Fault::new(at..at + 1, FaultKind::Nul));
     }
 
-    /// Returns the names that damaged blocks may define where they cannot be read.
+    /// Returns the names that damaged blocks may define in unreadable parts.
     fn anchors_in_damage(&self) -> FxHashSet<String> {
         let mut names = FxHashSet::default();
         for (&start, slot) in self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| !slot.is_intact) {
@@ -411,21 +410,21 @@ impl Document {
         names
     }
 
-    /// Whether an anchor is before an alias.
+    /// Returns whether an anchor precedes an alias.
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
         self.index.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
-                // A node that holds its own alias has no end.
+                // A node that contains its own alias has no end.
                 let before = |anchor: &Name| place < block || (anchor.at < alias.at && anchor.end <= alias.at);
                 self.blocks[place].first_anchor(&alias.name).is_some_and(before)
             })
         })
     }
 
-    /// Anchors that are used so often, or more, with the use at which it happens.
+    /// Returns the anchors with at least this many uses, with the use that reaches the count.
     pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
         let mut found = Vec::new();
-        // Most names are used once or twice, if there are any.
+        // Most names are used once or twice, if at all.
         let mut all: FxHashMap<&str, usize> = FxHashMap::default();
         for slot in self.blocks.iter().filter(|slot| slot.alias_count > 0) {
             slot.block.aliases.iter().for_each(|alias| *all.entry(&alias.name).or_default() += 1);
@@ -449,7 +448,7 @@ impl Document {
         found
     }
 
-    /// The root's entries that occur twice, in different blocks.
+    /// Finds the root's entries that occur twice, in different blocks.
     fn duplicate_entries(&self, faults: &mut Vec<Fault>) {
         let Some(root) = self.root().filter(|_| !self.is_whole()) else { return };
         let mut seen: FxHashMap<String, (Range<usize>, usize)> = FxHashMap::default();
@@ -466,7 +465,7 @@ impl Document {
         }
     }
 
-    /// Returns the pointer of a node of a block, of which the pointer in the block is known.
+    /// Returns the pointer of a block's node, given its pointer within the block.
     fn base_of(&self, block: usize, relative: &Pointer) -> Pointer {
         if !matches!(self.blocks[block].kind, BlockKind::Item | BlockKind::MisplacedItem) {
             return relative.clone();
@@ -483,15 +482,15 @@ impl Document {
         steps.fold(base.index(index), |pointer, step| pointer.step(&step))
     }
 
-    /// Returns what [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a mistake
-    /// that no block shows, and how the damaged blocks were read.
+    /// Returns the state that [`Document::consult_whole`] may change: whether the text was kept whole, whether it has a
+    /// fault that no block shows, and how the damaged blocks were read.
     pub fn verdict(&self) -> (bool, bool, Vec<u64>) {
         let damaged = self.blocks.iter().filter(|slot| !slot.is_intact);
         (self.is_whole(), self.whole_fault.is_some(), damaged.map(|slot| slot.id).collect())
     }
 
-    /// Returns what somebody keeps with the document. It is the same in all versions of the document and in its copies,
-    /// so it must be of use whichever of them it is about.
+    /// Returns a value attached to the document. It is shared by all versions of the document and its copies, so it
+    /// must suit all of them.
     pub fn notes<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut notes = self.notes.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = notes.iter().find_map(|note| Arc::clone(note).downcast::<T>().ok()) {
@@ -502,12 +501,12 @@ impl Document {
         found
     }
 
-    /// Whether a tab is anywhere in the text.
+    /// Returns whether the text contains a tab.
     pub fn has_tab(&self) -> bool {
         self.blocks.iter().any(|slot| slot.signs.tab)
     }
 
-    /// Returns where a number sign with a digit after it is.
+    /// Returns the positions of number signs that are followed by a digit.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         let with_numbers = self.starts.iter().zip(self.blocks.iter()).filter(|(_, slot)| slot.signs.number);
         with_numbers.flat_map(|(start, slot)| {
@@ -516,7 +515,7 @@ impl Document {
         })
     }
 
-    /// Whether every byte was understood.
+    /// Returns whether every byte was readable.
     pub fn is_intact(&self) -> bool {
         self.whole_fault.is_none() && self.blocks.iter().all(|slot| slot.is_intact)
     }

@@ -1,4 +1,4 @@
-//! Bytes ⇄ lines and columns, in the units that editors count in.
+//! Bytes ⇄ lines and columns, in the units of editors.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use ropey::{Rope, RopeSlice};
 pub enum Encoding {
     /// Bytes.
     Utf8,
-    /// UTF-16 code units: what every LSP client understands.
+    /// UTF-16 code units, which every LSP client supports.
     Utf16,
     /// Characters.
     Utf32,
 }
 
-/// A place as an editor names it; both count from 0.
+/// A position as in an editor; both count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
     /// The line.
@@ -24,7 +24,7 @@ pub struct LineColumn {
     pub column: usize,
 }
 
-/// Converts places of a text.
+/// Converts positions of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'t> {
     text: &'t Rope,
@@ -37,7 +37,7 @@ impl<'t> Lines<'t> {
         Lines { text, encoding }
     }
 
-    /// Returns the place of a byte; of the end when there is no such byte.
+    /// Returns the position of a byte, or of the end if there is no such byte.
     pub fn place(&self, offset: usize) -> LineColumn {
         let offset = offset.min(self.text.len_bytes());
         let line = self.text.byte_to_line(offset);
@@ -48,8 +48,8 @@ impl<'t> Lines<'t> {
         LineColumn { line, column: self.width(before) }
     }
 
-    /// Returns the byte at a place. A column beyond the end of its line is the line's end, a line beyond the end of the
-    /// text is the text's end.
+    /// Returns the byte at a position. A column beyond the end of its line is the line's end, a line beyond the end of
+    /// the text is the text's end.
     pub fn offset(&self, place: LineColumn) -> usize {
         if place.line >= self.text.len_lines() {
             return self.text.len_bytes();
@@ -75,7 +75,7 @@ impl<'t> Lines<'t> {
         offset
     }
 
-    /// Returns the places of a range.
+    /// Returns the positions of a range.
     pub fn places(&self, range: Range<usize>) -> Range<LineColumn> {
         self.place(range.start)..self.place(range.end)
     }

@@ -1,7 +1,7 @@
-//! Texts in quotes whose lines are less deep than YAML 1.2 wants them: PyYAML lets them begin anywhere.
+//! Quoted strings whose lines are less indented than YAML 1.2 requires: PyYAML lets them begin anywhere.
 //!
-//! The parser refuses them. So their line ends are blanked, which moves nothing, and what the lines mean is found out
-//! apart from the text.
+//! The parser refuses them. So their line ends are blanked, which moves nothing, and their meaning is determined
+//! separately.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// So many texts of one file may be loose; each of them costs another reading.
+/// Maximum number of such strings in one file; each of them costs another reading.
 const LIMIT: usize = 64;
 
-/// Reads a text of which `error` is known. Nothing when that is another mistake.
+/// Reads a text with a known `error`. `None` if that is another kind of error.
 pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
     let mut work = text.to_owned();
     let mut loose: Vec<Range<usize>> = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
     None
 }
 
-/// Returns the text in quotes after `from` that holds an offset, or ends a line before it.
+/// Returns the quoted string after `from` that contains an offset, or ends a line before it.
 fn quoted_around(text: &str, from: usize, offset: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -77,12 +77,12 @@ fn end_of_quoted(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     None
 }
 
-/// Gives the texts at these places the meaning that their lines have.
+/// Gives the strings at these ranges their folded meaning.
 fn fold(node: &mut Node, text: &str, loose: &[Range<usize>]) {
     let range = node.range.clone();
     match &mut node.kind {
         NodeKind::Scalar { value, style: Style::SingleQuoted | Style::DoubleQuoted } if loose.contains(&range) => {
-            // Blanks at the beginning of a line mean nothing, so that each may have one more.
+            // Blanks at the beginning of a line mean nothing, so each line may have one more.
             let indented = format!("- {}", text[range].replace('\n', "\n "));
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Sequence(items), .. }), .. }) =
                 parse_text(&indented, ScalarRules::Yaml11)

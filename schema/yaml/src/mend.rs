@@ -1,10 +1,10 @@
-//! Reading of a text as it was meant: slips of single lines are undone, and what then reads is kept.
+//! Reads a text as it was meant: slips of single lines are corrected first.
 //!
 //! A tab in the indentation, a no-break space, a dash without its space: each leaves a text whose lines seem to belong
-//! elsewhere, and whose reading says so at lines that are fine. So such lines are rewritten first, as long as the parser
-//! gets further by it. What is left is read in pieces ([`recover`]); where all its mistakes have a rewrite the text is read
-//! as rewritten. Otherwise a line near the mistake may lack its dash, or be indented unlike its neighbours: the change of one
-//! line that makes a text of it is what was meant.
+//! elsewhere, with errors at lines that are fine. So such lines are rewritten first, as long as the parser gets
+//! further. The rest is read in pieces ([`recover`]); if all its faults have a rewrite, the text is read as rewritten.
+//! Otherwise a line near the error may lack its dash, or be indented unlike its neighbors: the change of one line that
+//! makes the text readable is what was meant.
 
 use std::ops::Range;
 
@@ -19,20 +19,20 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// Maximum number of bytes that may be parsed to find out what one block means.
+/// Maximum number of bytes that are parsed to find the meaning of one block.
 const BUDGET: usize = 256 * 1024;
 
-/// Maximum number of lines above the one where the parser stopped that may be the one with the slip.
+/// Maximum number of lines above the one where the parser stopped that are searched for the slip.
 const LINES_ABOVE: usize = 64;
 
-/// What can be the root of a text.
+/// The possible roots of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
-    /// Whatever can be read.
+    /// Any node.
     Any,
-    /// Entries.
+    /// A mapping.
     Mapping,
-    /// Items.
+    /// A list.
     Sequence,
 }
 
@@ -46,7 +46,7 @@ impl Root {
     }
 }
 
-/// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
+/// Reads a text with a known `error`. `suspect`: the range edited since it was last readable.
 pub(super) fn read(
     text: &str,
     root: Root,
@@ -68,7 +68,7 @@ pub(super) fn read(
         return Recovered { root: attempt.root, faults, by_edits: false };
     };
     let draft = mending.draft(&faults);
-    // The places of edits are known in the text as it is written.
+    // The positions of edits are known in the text as written.
     let rest = recover(&draft.text, rules, &error, suspect.filter(|_| faults.is_empty()));
     let mut rest = mending.as_meant(&draft.text, rest, &error);
     rest.root = rest.root.map(|root| draft.written_node(root));
@@ -76,8 +76,8 @@ pub(super) fn read(
     Recovered { faults, ..rest }
 }
 
-/// Returns the slips of single lines in a text that can be read, but not as what it must be. Nothing where that is not
-/// due to such a slip.
+/// Returns the slips of single lines in a text that is readable, but not with the required root; `None` if no such slip
+/// is the cause.
 pub(super) fn reread(text: &str, root: Root, rules: ScalarRules, at: usize) -> Option<Recovered> {
     let mut mending = Mending { text, root, rules, budget: BUDGET };
     let (faults, attempt) = mending.without_slips(&[], line_at(text, at).start)?;
@@ -94,14 +94,14 @@ struct Mending<'t> {
 
 /// A reading of a text with some of its lines rewritten.
 struct Attempt {
-    /// The beginning of the line where it failed, in the text as it is written.
+    /// The start of the line where it failed, in the text as written.
     stop: Option<usize>,
     root: Option<Node>,
     error: Option<SyntaxError>,
 }
 
 impl Attempt {
-    /// Returns how far it came.
+    /// Returns the position that it reached.
     fn reach(&self) -> usize {
         self.stop.unwrap_or(usize::MAX)
     }
@@ -118,7 +118,7 @@ impl<'t> Mending<'t> {
         Some(parse(text, self.rules).map(|parsed| parsed.root))
     }
 
-    /// Reads the text as these mistakes say that it was meant.
+    /// Reads the text with these faults corrected.
     fn attempt(&mut self, faults: &[Fault]) -> Option<Attempt> {
         let draft = self.draft(faults);
         Some(match self.parse(&draft.text)? {
@@ -135,10 +135,10 @@ impl<'t> Mending<'t> {
         })
     }
 
-    /// Undoes the slips of a line at or above the one where the reading stopped, if it then gets further.
+    /// Corrects the slips of a line at or above the one where reading stopped, if it then gets further.
     fn without_slips(&mut self, known: &[Fault], stop: usize) -> Option<(Vec<Fault>, Attempt)> {
         let is_known = |line: &Range<usize>| known.iter().any(|fault| line.contains(&fault.range.start));
-        // The parser may stop at the end of the last line that it could take.
+        // The parser may stop at the end of the last line that it accepts.
         let stopped = line_at(self.text, stop);
         let mut line = slip::below(self.text, &stopped).unwrap_or(stopped);
         for _ in 0..LINES_ABOVE {
@@ -163,14 +163,14 @@ impl<'t> Mending<'t> {
         self.attempt(&all).filter(|attempt| attempt.reach() > stop).map(|attempt| (slips, attempt))
     }
 
-    /// Indents lines with spaces: as deep as they can be, and as is most likely where they can be more than one.
+    /// Indents lines with spaces: to the only possible column, or the most likely one.
     fn without_tabs(&mut self, known: &[Fault], stop: usize, run: &TabRun) -> Option<(Vec<Fault>, Attempt)> {
         let mut best: Option<(Vec<Fault>, Attempt, (usize, usize))> = None;
         let mut rivals = 0;
         for faults in run.readings(self.text) {
             let Some((faults, attempt)) = self.better(known, stop.min(run.start()), faults) else { continue };
             let odd = attempt.root.as_ref().map_or(0, slip::oddities);
-            // The further, the better, and the less is odd.
+            // The further the better, and the fewer oddities.
             let worth = (attempt.reach(), usize::MAX - odd);
             match &best {
                 Some((_, _, known)) if *known > worth => {}
@@ -189,7 +189,7 @@ impl<'t> Mending<'t> {
         Some((faults, attempt))
     }
 
-    /// Takes what a damaged text means from its rewrites, or from the change of one line that makes a text of it.
+    /// Reads a damaged text with its rewrites, or with the change of one line that makes it readable.
     fn as_meant(&mut self, text: &str, recovered: Recovered, error: &SyntaxError) -> Recovered {
         let faults = &recovered.faults;
         let is_rewritable = !faults.is_empty() && faults.iter().all(|fault| fault.rewrite.is_some());
@@ -197,7 +197,7 @@ impl<'t> Mending<'t> {
         let is_certain = faults.iter().flat_map(|fault| &fault.rewrite).all(|rewrite| rewrite.is_certain);
         match rewritten {
             Some(root) if is_certain => Recovered { root, ..recovered },
-            // A word alone is a key that is being typed: it is not a part of the text above it.
+            // A single word is a key that is being typed: it does not continue the text above it.
             None if matches!(faults.as_slice(), [fault] if slip::is_bare(text, fault.range.start)) => recovered,
             rewritten => match (self.one_line(text, error.offset), rewritten) {
                 (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
@@ -213,7 +213,7 @@ impl<'t> Mending<'t> {
         self.root.fits(root.as_ref()).then(|| root.map(|root| draft.written_node(root)))
     }
 
-    /// Returns the mistake in one line that makes a text unreadable, with what the text means without it.
+    /// Returns the fault in one line that makes a text unreadable, with the meaning of the corrected text.
     fn one_line(&mut self, text: &str, stop: usize) -> Option<(Option<Node>, Fault)> {
         let mut best: Option<(Option<Node>, Fault, (usize, usize))> = None;
         let mut rivals = 0;

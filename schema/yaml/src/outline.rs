@@ -1,4 +1,4 @@
-//! Where the entries, lists and anchors of a document are found, across its blocks.
+//! An index of the entries, lists and anchors of a document, across its blocks.
 
 use std::{
     ops::Deref,
@@ -9,28 +9,28 @@ use rustc_hash::FxHashMap;
 
 use super::{BlockKind, slots::Slots};
 
-/// Where things are found.
+/// An index of a document.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) outline: Arc<Outline>,
     /// Blocks that define a name, in order.
     pub(super) anchors: Arc<FxHashMap<Box<str>, Vec<usize>>>,
-    /// Where each key of the mappings with many entries is, for those that were asked: a look at each
-    /// of thousands of entries for each of thousands of keys would never end. The root is 0, another mapping
-    /// the address of its entries, which do not move as long as this index is in use.
+    /// The positions of keys in mappings with many entries, for requested mappings: a search through thousands of
+    /// entries for each of thousands of keys would take too long. The root is 0, another mapping the address of its
+    /// entries, which do not move as long as this index is in use.
     pub(super) keys: Mutex<FxHashMap<usize, FxHashMap<String, usize>>>,
-    /// Whether one of the items of a list whose items are blocks has a property, for those that were asked: the
-    /// entry of the list, none where the root is a list, and the number of the question.
+    /// Whether an item of a list with a block per item has a property, for requested properties: the entry of the list
+    /// (none if the root is a list), and the number of the property.
     pub(super) has_item: Mutex<FxHashMap<(Option<usize>, usize), bool>>,
 }
 
-/// Where the root's entries and the lists' items are found.
+/// The positions of the root's entries and the lists' items.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) entries: Vec<IndexEntry>,
-    /// The root's items, when it is a list: the block and the place in its sequence.
+    /// The root's items, if it is a list: the block and the index in its sequence.
     pub(super) items: Option<Vec<(usize, usize)>>,
-    /// The lists among the entries whose items are blocks.
+    /// The lists with a block per item.
     pub(super) lists: Vec<List>,
 }
 
@@ -45,7 +45,7 @@ impl Deref for Index {
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) key: String,
-    /// Its place among the entries.
+    /// Its index among the entries.
     pub(super) entry: usize,
     pub(super) first_block: usize,
 }
@@ -55,14 +55,14 @@ pub(super) struct IndexEntry {
     pub(super) block: usize,
     /// The entry in that block's mapping.
     pub(super) entry: usize,
-    /// The items, when they are blocks: the block and the place in its sequence.
+    /// The items, if they are blocks: the block and the index in its sequence.
     pub(super) items: Option<Vec<(usize, usize)>>,
 }
 
 impl Outline {
     pub(super) fn of(blocks: &Slots) -> Outline {
         let mut index = Outline { items: is_list(blocks).then(Vec::new), ..Outline::default() };
-        // The list that items belong to, also when something broken is between them.
+        // The list of the following items, even if something damaged is in between.
         let mut list = None;
         for (number, block) in blocks.iter().enumerate() {
             match block.kind {
@@ -95,14 +95,14 @@ impl Outline {
     }
 }
 
-/// Whether the blocks are the items of a root that is a list: no entry comes before the first item, though
-/// comments may. Elsewhere items follow the key of their list.
+/// Returns whether the blocks are the items of a root that is a list: no entry precedes the first item, though comments
+/// may. Otherwise items follow the key of their list.
 pub(super) fn is_list(blocks: &Slots) -> bool {
     let kinds: Vec<BlockKind> = blocks.iter().take(2).map(|block| block.kind).collect();
     matches!(kinds.as_slice(), [BlockKind::Item, ..] | [BlockKind::Entry, BlockKind::Item])
 }
 
-/// Returns where names are defined.
+/// Returns the blocks that define names.
 pub(super) fn anchors(blocks: &Slots) -> FxHashMap<Box<str>, Vec<usize>> {
     let mut anchors: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
     for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.has_anchors) {

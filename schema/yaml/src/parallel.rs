@@ -1,4 +1,4 @@
-//! The same work on every part of a long list, on several threads.
+//! Processes the parts of a long list on several threads.
 
 use std::{
     panic::resume_unwind,
@@ -6,18 +6,18 @@ use std::{
     thread,
 };
 
-/// Below this, threads cost more than they give.
+/// Below this, threads cost more than they save.
 pub const FEW: usize = 256;
 
 /// More threads than this would wait for memory.
 const THREADS: usize = 4;
 
-/// What is worked on may nest as deep as YAML may here.
+/// Stack size of a thread: the parts may be nested as deeply as YAML may be here.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// Returns what the work makes of each part, in order.
+/// Returns the results for all parts, in order.
 pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    /// So many are taken at once.
+    /// Number of parts that a thread takes at once.
     const PIECE: usize = 32;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     if parts.len() < FEW || threads < 2 {
@@ -34,7 +34,7 @@ pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
         }
     };
     let mut done = thread::scope(|scope| {
-        // Where no thread can be had, this one does it all.
+        // If no thread is available, this one does all the work.
         let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, toil).ok();
         let others: Vec<_> = (1..threads).filter_map(start).collect();
         let mut done = toil();
@@ -47,14 +47,14 @@ pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     done.into_iter().flat_map(|(_, made)| made).collect()
 }
 
-/// Does one thing on a thread of its own while another one is done here.
+/// Runs a function on another thread while another one runs here.
 pub fn beside<T: Send>(other: impl Fn() -> T + Sync, here: impl FnOnce()) -> T {
     thread::scope(|scope| {
         let begun = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, &other);
         here();
         match begun {
             Ok(begun) => begun.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // Where no thread can be had, this one does it.
+            // If no thread is available, this one runs it.
             Err(_) => other(),
         }
     })

@@ -1,24 +1,24 @@
 //! A place in a document, as JSON Pointer (RFC 6901) text: `/tests/0/expect/output`.
 //!
-//! Everything but the tree speaks in pointers: problems, claims, verdicts and reports. They survive
-//! edits that move text around, and a type needs no span wrapper to be found again.
+//! Problems, claims, verdicts and reports refer to nodes by pointers. They survive edits that move text around, and
+//! types need no span wrapper.
 
 use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What the schema says of pointers.
+/// Description of a pointer in JSON Schemas.
 const POINTER: &str = "A JSON Pointer. The empty string is the root.";
 
 /// A JSON Pointer. The empty string is the root.
 ///
-/// In text, the key `"0"` and the first item look the same. A pointer that was built knows which of them each step is; one
-/// that was read from text takes a number for an item.
+/// As text, the key `"0"` and the first item look the same. A pointer that was built in code knows the kind of each
+/// step; in one that was parsed, a number is an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pointer {
     text: String,
-    /// Where in the text keys begin that look like the number of an item.
+    /// Start offsets of keys that look like the number of an item.
     numeric_keys: Vec<usize>,
 }
 
@@ -32,7 +32,7 @@ pub enum Step<'p> {
 }
 
 impl Step<'_> {
-    /// Returns the key, of a step to an entry.
+    /// Returns the key, if it is a step to an entry.
     pub fn key(&self) -> Option<&str> {
         match self {
             Step::Key(key) => Some(key),
@@ -40,7 +40,7 @@ impl Step<'_> {
         }
     }
 
-    /// Returns the number of the item, of a step to one.
+    /// Returns the index, if it is a step to an item.
     pub fn index(&self) -> Option<usize> {
         match self {
             Step::Key(_) => None,
@@ -48,7 +48,7 @@ impl Step<'_> {
         }
     }
 
-    /// Returns the key, or the number of the item as text.
+    /// Returns the key, or the index as text.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Step::Key(key) => Cow::Borrowed(key),
@@ -75,7 +75,7 @@ impl Pointer {
         Pointer::default()
     }
 
-    /// Reads pointer text; text that does not begin with `/` counts as one step.
+    /// Parses a pointer; text that does not begin with `/` counts as one step.
     pub fn parse(text: &str) -> Pointer {
         if text.is_empty() || text.starts_with('/') {
             Pointer { text: text.to_owned(), numeric_keys: Vec::new() }
@@ -84,7 +84,7 @@ impl Pointer {
         }
     }
 
-    /// Returns the member `key` of what this points at.
+    /// Returns the pointer to the member `key`.
     pub fn key(&self, key: &str) -> Pointer {
         let mut text = String::with_capacity(self.text.len() + key.len() + 1);
         text.push_str(&self.text);
@@ -103,12 +103,12 @@ impl Pointer {
         Pointer { text, numeric_keys }
     }
 
-    /// Item `index` (from 0) of what this points at.
+    /// Returns the pointer to the item `index`, from 0.
     pub fn index(&self, index: usize) -> Pointer {
         Pointer { text: format!("{}/{index}", self.text), numeric_keys: self.numeric_keys.clone() }
     }
 
-    /// Returns what one step leads to from what this points at.
+    /// Returns the pointer extended by a step.
     pub fn step(&self, step: &Step<'_>) -> Pointer {
         match step {
             Step::Key(key) => self.key(key),
@@ -149,14 +149,14 @@ impl Pointer {
         self.last_step().map(|step| step.text().into_owned())
     }
 
-    /// Returns what holds the place this points at; `None` at the root.
+    /// Returns the pointer to the parent; `None` at the root.
     pub fn parent(&self) -> Option<Pointer> {
         let end = self.text.rfind('/')?;
         let numeric_keys = self.numeric_keys.iter().copied().filter(|at| *at < end).collect();
         Some(Pointer { text: self.text[..end].to_owned(), numeric_keys })
     }
 
-    /// Returns what remains of this pointer below `base`, when it is there.
+    /// Returns the rest of this pointer below `base`; `None` if it is not below.
     pub fn below(&self, base: &Pointer) -> Option<Pointer> {
         let rest = self.text.strip_prefix(&base.text)?;
         let start = base.text.len();
@@ -167,7 +167,7 @@ impl Pointer {
             .then(|| Pointer { text: rest.to_owned(), numeric_keys: numeric_keys() })
     }
 
-    /// Whether this is the whole document.
+    /// Returns whether this is the whole document.
     pub fn is_root(&self) -> bool {
         self.text.is_empty()
     }
@@ -212,7 +212,7 @@ impl JsonSchema for Pointer {
     }
 }
 
-/// Returns the number of the item that a step leads to, if it looks like one.
+/// Returns the index of a step, if it looks like one.
 fn number(step: &str) -> Option<usize> {
     let is_number = step.bytes().all(|byte| byte.is_ascii_digit()) && (step.len() == 1 || !step.starts_with('0'));
     is_number.then(|| step.parse().ok()).flatten()
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(item.join(&Pointer::root().key("7")).parent(), Some(item.clone()));
         assert_eq!((key.key("a").below(&item), key.key("7").parent()), (None, Some(key.clone())));
         assert_eq!(serde_json::to_string(&key).unwrap(), "\"/vars/12\"");
-        // Such as a key of a mapping of months.
+        // Such as a key in a mapping of months.
         assert_eq!(Pointer::root().key("01").last_step(), Some(Step::Key("01".into())));
         assert_eq!(Pointer::parse("/99999999999999999999999").last_step().unwrap().index(), None);
     }

@@ -1,7 +1,7 @@
-//! Properties of the reader: reading by blocks says the same as reading the whole, an edited document is
-//! the document of the edited text, damage stays where it is, and no input makes it panic.
+//! Properties of the reader: reading by blocks gives the same as reading the whole, an edited document is the document
+//! of the edited text, damage is contained, and no input causes a panic.
 //!
-//! `SPECLENS_FUZZ_RUNS` sets the number of mutations (20,000 without it).
+//! `SPECLENS_FUZZ_RUNS` sets the number of mutations (20,000 by default).
 
 #[path = "../../tests/common/list_style.rs"]
 mod list_style;
@@ -16,8 +16,8 @@ use list_style::ListStyle;
 
 use super::{Document, NodeRef, Pointer, Shape, events, tree::NodeKind, view};
 
-/// Returns a suite with everything that authors write: block and flow style, quotes, block scalars, anchors, comments,
-/// text beyond ASCII.
+/// Returns a suite with everything that authors use: block and flow style, quotes, block scalars, anchors, comments,
+/// non-ASCII text.
 fn suite(tests: usize) -> String {
     let mut text = String::from(
         "# A suite\nkindlm: 1\nproject: demo\nsuite:\n  name: \"many\"\n  tags: [a, b]\nprompts:\n  ask:\n    user: >-\n      folded\n      text\n  other: {user: 'it''s'}\ntests:\n",
@@ -52,7 +52,7 @@ fn task_file(tests: usize) -> String {
     text
 }
 
-/// Returns one of them, in one of the styles of lists.
+/// Returns one of them, in one of the list styles.
 fn base(round: usize, tests: usize) -> String {
     let text = if round.is_multiple_of(2) { suite(tests) } else { task_file(tests) };
     ListStyle::ALL[round / 2 % 3].of(&text)
@@ -64,12 +64,12 @@ fn whole(text: &str) -> Option<Document> {
     parsed.second_document.is_none().then(|| Document::read_uncut(text, ScalarRules::Yaml12))
 }
 
-/// Whether the document has entries or items.
+/// Returns whether the document has entries or items.
 fn is_collection(document: &Document) -> bool {
     document.root().is_some_and(|root| matches!(root.shape(), Shape::Mapping | Shape::Sequence))
 }
 
-/// Returns every node with its place, as text that two documents can be compared by.
+/// Returns every node with its place, as text for comparing two documents.
 fn outline(document: &Document) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(root) = document.root() else { return lines };
@@ -83,7 +83,7 @@ fn outline(document: &Document) -> Vec<String> {
     lines
 }
 
-/// What is in a node begins and ends in it, also where a damaged text was read.
+/// Asserts that children are within the range of their parent, even in a damaged text.
 #[track_caller]
 fn assert_nested(node: NodeRef<'_>, text: &str) {
     let children = node.entries().flat_map(|entry| [entry.key, entry.value]).chain(node.items());
@@ -168,7 +168,7 @@ const SNIPPETS: &[&str] = &[
     "\n  - name: new\n",
 ];
 
-/// Returns a random edit of a text: a place, what goes, what comes.
+/// Returns a random edit of a text: position, removed text, inserted text.
 fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     let boundary = |mut at: usize| {
         while !text.is_char_boundary(at) {
@@ -218,7 +218,7 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
         let mut text = base(round, 12);
         let mut document = Document::read(&text, ScalarRules::Yaml12);
         for _ in 0..60 {
-            // Several edits may come before the tree is asked for.
+            // Several edits may precede a request for the tree.
             for _ in 0..=random.below(3) {
                 let (range, new) = random_edit(&mut random, &text);
                 text.replace_range(range.clone(), &new);
@@ -239,7 +239,7 @@ fn an_edited_document_is_the_document_of_the_edited_text() {
     }
 }
 
-/// What an editor shows after saving is what another one shows that opens the file.
+/// A saved document is the same in an editor that opens the file.
 #[test]
 fn a_saved_document_is_the_reopened_one() {
     let mut random = Random(0x5eed_0005);
@@ -264,7 +264,7 @@ fn a_saved_document_is_the_reopened_one() {
     assert!(broken > 1300, "only {broken} of the texts were broken");
 }
 
-/// Lines that closed something far above them: all that is between is read again.
+/// Lines that close something far above them: everything in between is read again.
 #[test]
 fn a_late_end_is_seen_by_what_it_ends() {
     for (text, typed) in [
@@ -286,7 +286,7 @@ fn a_late_end_is_seen_by_what_it_ends() {
     }
 }
 
-/// Blanks that YAML takes for letters are part of the word that they are in, wherever the line is cut.
+/// Characters that only look like blanks are part of their word, wherever the line is cut.
 #[test]
 fn foreign_blanks_are_letters() {
     for blank in ["\u{a0}", "\u{3000}", "\u{2028}", "\u{85}", "e\u{301}"] {
@@ -306,7 +306,7 @@ fn foreign_blanks_are_letters() {
     assert_eq!(document.root().unwrap().entries().next().unwrap().key.key_text(), "a\u{a0}");
 }
 
-/// What may be before the first entry is not a mistake, however the text is cut and edited.
+/// Text that is allowed before the first entry is not a fault, however the text is cut and edited.
 #[test]
 fn a_document_may_say_that_it_begins() {
     for head in ["---\n", "--- # why\n", "# why\n---\n\n", "%YAML 1.2\n---\n", "\n\n---\n"] {
@@ -325,7 +325,7 @@ fn a_document_may_say_that_it_begins() {
     }
 }
 
-/// `...` ends the document; what follows is another one, however it looks.
+/// `...` ends the document; the text after it is another one, whatever it looks like.
 #[test]
 fn nothing_follows_the_end_of_the_document() {
     for head in ["a: 1\n", "t:\n  - n: x\n", "t:\n- n: x\n", "t:\n  - n: x\ng: 1\n", "t: [{n: x}]\n"] {
@@ -365,7 +365,7 @@ fn nothing_follows_the_end_of_the_document() {
     }
 }
 
-/// What the YAML parser of the original program refuses is a mistake at its line, and what it takes is none.
+/// A line that PyYAML refuses is a fault, and one that it accepts is not.
 #[test]
 fn lines_that_are_not_deep_enough() {
     for (text, line) in [
@@ -404,7 +404,7 @@ fn lines_that_are_not_deep_enough() {
     }
 }
 
-/// Keys by the names above them and their place, as far as an edit left their line alone.
+/// Returns keys by the names above them and their place, as far as an edit left their line unchanged.
 fn keys(document: &Document, moved: impl Fn(usize) -> Option<usize>) -> HashSet<(String, usize)> {
     fn visit(node: NodeRef<'_>, path: &str, found: &mut Vec<(String, usize)>) {
         if node.alias().is_some() {
@@ -521,7 +521,7 @@ fn no_mutation_makes_it_panic() {
     }
 }
 
-/// The bytes of a line break are no part of a mistake, and lines are the same however they end.
+/// The bytes of a line break are not part of a fault, and lines are the same with any line end.
 #[test]
 fn problems_are_the_same_with_other_line_breaks() {
     let mut random = Random(0x5eed_0006);
@@ -532,7 +532,7 @@ fn problems_are_the_same_with_other_line_breaks() {
             assert!(!marked.ends_with('\r') && !marked.ends_with('\n'), "{fault:?}\n{text:?}");
             let line = text[..fault.range.start].matches('\n').count();
             let kind = match &fault.kind {
-                // Bytes are counted with the line breaks.
+                // Offsets include the line breaks.
                 FaultKind::DuplicateKey { key, mapping, .. } => format!("{key} of {mapping}"),
                 kind => format!("{kind:?}"),
             };

@@ -1,11 +1,11 @@
-//! Reading of text that is not YAML as written: whatever is intact around the mistake is kept.
+//! Reads text that is not valid YAML: everything intact around the faults is kept.
 //!
 //! The text is cut at the indentation of its first line, each piece is read alone, and only a piece that fails is cut
-//! further. A line that cannot be read by itself is set aside. Blanks replace what is omitted, so every offset stays
-//! true. How the text came to be plays no part: opening it shows what its author saw while typing.
+//! further. A line that cannot be read by itself is set aside. Omitted text is replaced with blanks, so every offset
+//! stays valid. The history of edits plays no part: opening the text gives the same result as typing it.
 //!
-//! That takes too long at every keystroke for a long text that could not be cut into blocks: of such a one the values
-//! of the lines that were edited since it could last be read are blanked first, then those lines.
+//! That takes too long at every keystroke for a long text that could not be cut into blocks: in such a text, the values
+//! on the lines that were edited since it was last readable are blanked first, then those lines.
 
 use std::ops::Range;
 
@@ -20,24 +20,24 @@ use super::{
 };
 use crate::ScalarRules;
 
-/// What could be read of a text with mistakes.
+/// The readable parts of a text with faults.
 #[derive(Debug, Default)]
 pub(crate) struct Recovered {
-    /// The tree without what is broken.
+    /// The tree without damaged parts.
     pub root: Option<Node>,
-    /// At least one mistake.
+    /// At least one fault.
     pub faults: Vec<Fault>,
-    /// Whether it was read in the light of edits: without knowing them it is read otherwise.
+    /// Whether edits influenced how it was read: without knowing them, it is read differently.
     pub by_edits: bool,
 }
 
-/// Maximum number of bytes that may be parsed while recovering one text; hostile input then ends as one broken piece.
+/// Maximum number of bytes that are parsed while recovering one text; hostile input then becomes one damaged piece.
 const BUDGET: usize = 4 * 1024 * 1024;
 
-/// A longer text is first read without the lines that were edited.
+/// Maximum length of a text that is read without regard to edited lines.
 const SHORT: usize = 64 * 1024;
 
-/// Reads a text of which `error` is known. `suspect`: bytes edited since it could last be read.
+/// Reads a text with a known `error`. `suspect`: the range edited since it was last readable.
 pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
     if error.is_too_deep() {
         return without_depths(text, rules, error);
@@ -56,15 +56,15 @@ fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     Recovered { root, faults, by_edits: false }
 }
 
-/// Returns the whole of the lines that a range touches.
+/// Returns the full lines that a range touches.
 fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
     let start = line_at(text, range.start).start;
     start..line_at(text, range.end).end.max(start)
 }
 
-/// Blanks the values in brackets that are nested too deep, when the rest can then be read.
+/// Blanks bracketed values that are nested too deeply, if the rest is then readable.
 fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
-    /// Each is one more reading of the whole text.
+    /// Maximum number of blanked values: each costs another reading of the whole text.
     const MOST: usize = 8;
     let fault = |range: Range<usize>| Fault::new(range, FaultKind::NestedTooDeep);
     let mut work = text.to_owned();
@@ -73,7 +73,7 @@ fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recove
     for _ in 0..MOST {
         let Some(range) = brackets_around(&work, offset) else { break };
         blank(&mut work, range.clone());
-        // Something must be there, and its content does not matter.
+        // A node is required there, and its content does not matter.
         work.replace_range(range.start..range.start + 2, "[]");
         faults.push(fault(
             line_at(text, range.start).start.max(range.start)..line_at(text, range.start).end.min(range.end),
@@ -107,7 +107,7 @@ fn brackets_around(text: &str, offset: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Blanks the values of the suspect lines, or the whole lines, when the rest can then be read.
+/// Blanks the values of the suspect lines, or the whole lines, if the rest is then readable.
 fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Range<usize>) -> Option<Recovered> {
     let Range { start, end } = lines_around(text, &suspect);
     if end - start > 4096 {
@@ -136,14 +136,14 @@ fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect:
     None
 }
 
-/// Returns where the value begins in a line like `  - key: value`.
+/// Returns the start of the value in a line like `  - key: value`.
 fn value_of_line(line: &str) -> Option<usize> {
     let colon = line.match_indices(':').map(|(at, _)| at).find(|at| line[at + 1..].starts_with([' ', '\t']))?;
     Some(colon + 1)
 }
 
 struct Reader {
-    /// The text with what is set aside blanked.
+    /// The text with omitted parts blanked.
     work: String,
     rules: ScalarRules,
     faults: Vec<Fault>,
@@ -180,7 +180,7 @@ impl Reader {
         self.faults.push(Fault::new(range, kind));
     }
 
-    /// Reads what is at one level: the entries of a mapping, or the items of a list.
+    /// Reads one level: the entries of a mapping, or the items of a list.
     fn pieces(&mut self, range: Range<usize>, depth: usize) -> Option<Node> {
         let mut starts = piece_starts(&self.work, range.clone());
         let first = *starts.first()?;
@@ -253,7 +253,7 @@ impl Reader {
     }
 
     /// Returns the column of the pieces that begin at `starts`: that of the first one, unless it alone is indented
-    /// deeper than the others, which is then its mistake.
+    /// deeper than the others, which is then its fault.
     fn column_of_pieces(&mut self, starts: &[usize], depth: usize) -> usize {
         let columns: Vec<usize> = starts.iter().take(3).map(|start| indent(&self.work[*start..])).collect();
         let is_key = !is_dash(&self.work[starts[0] + columns[0]..]);
@@ -269,7 +269,7 @@ impl Reader {
         }
     }
 
-    /// Whether entries that are in the column of the dashes can only belong to the item above them.
+    /// Returns whether entries in the column of the dashes can only belong to the item above them.
     fn continues(&self, items: &[Node], found: &[Entry], column: usize) -> bool {
         let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
         let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
@@ -277,7 +277,7 @@ impl Reader {
         entries.first().is_some_and(|first| self.column_of(first) > column) && found.iter().all(is_new)
     }
 
-    /// Returns a line that is too far left, with the entries below it, which do not.
+    /// Reads a line that is too far left, with the entries below it, which are not.
     fn line_before_entries(&mut self, piece: &Range<usize>) -> Option<Node> {
         let end = after_line(&self.work, line_at(&self.work, piece.start).end, piece.end);
         let entries = |node: Node| match node.kind {
@@ -290,7 +290,7 @@ impl Reader {
         Some(Node { range: first.start..rest.end, anchor: None, tag: None, kind: NodeKind::Mapping(all) })
     }
 
-    /// Whether entries begin with the key with which the item above them begins.
+    /// Returns whether entries begin with the same key as the item above them.
     fn begins_alike(&self, items: &[Node], found: &[Entry]) -> bool {
         let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
         let name = |entry: &Entry| self.work[entry.key.range.clone()].to_owned();
@@ -301,7 +301,7 @@ impl Reader {
         entry.key.range.start - line_at(&self.work, entry.key.range.start).start
     }
 
-    /// Takes entries that are too far left as those of the item above them, and says so.
+    /// Adds entries that are too far left to the item above them, and reports them.
     fn outdented(&mut self, lines: Range<usize>, items: &mut [Node], end: usize, found: Vec<Entry>, column: usize) {
         let Some(Node { kind: NodeKind::Mapping(entries), range, .. }) = items.last_mut() else { return };
         let (Some(first), Some(key)) = (entries.first(), found.first().map(|entry| entry.key.range.clone())) else {
@@ -322,7 +322,7 @@ impl Reader {
         }
     }
 
-    /// Text in quotes or brackets may go on in the next pieces.
+    /// Reads a quoted or bracketed value that may continue in the next pieces.
     fn joined(
         &mut self,
         starts: &[usize],
@@ -345,7 +345,7 @@ impl Reader {
         None
     }
 
-    /// Reads a piece that cannot be read as a whole.
+    /// Reads a piece that is unreadable as a whole.
     fn broken(&mut self, piece: Range<usize>, is_list: bool, error: &SyntaxError, depth: usize) -> Option<Node> {
         let head = line_at(&self.work, piece.start);
         let head_end = head.end.min(piece.end);
@@ -407,8 +407,7 @@ impl Reader {
         Some(mapping(key_node, value))
     }
 
-    /// Returns the name in a part of a line that names what is below it, `&name`, and holds nothing else. It is
-    /// blanked.
+    /// Returns the anchor in a part of a line that consists of `&name` only. The part is blanked.
     fn anchor_in(&mut self, part: Range<usize>) -> Option<Box<str>> {
         let words = self.work[part.clone()].trim();
         let name = words.strip_prefix('&').filter(|_| is_property(words))?.into();
@@ -416,7 +415,7 @@ impl Reader {
         Some(name)
     }
 
-    /// `key: value` whose value is broken, or is followed by lines that do not belong there.
+    /// Reads `key: value` with a damaged value, or followed by lines that do not belong there.
     fn key_with_value(
         &mut self,
         key: Range<usize>,
@@ -426,7 +425,7 @@ impl Reader {
         error: &SyntaxError,
         depth: usize,
     ) -> Option<Node> {
-        // The value may go on over lines up to the one where the parser stopped.
+        // The value may span lines up to the one where the parser stopped.
         let stopped = line_at(&self.work, error.offset.min(piece.end)).start;
         let mut kept = None;
         for end in [stopped, after_line(&self.work, head_end, piece.end)] {
@@ -456,7 +455,7 @@ impl Reader {
                 )
             }
         };
-        // What follows is most likely meant to be beside the key.
+        // The rest is most likely meant to be beside the key.
         if self.work[rest_start..piece.end].contains(':') {
             let faults = self.faults.len();
             let found = self.pieces(rest_start..piece.end, depth + 1);
@@ -471,7 +470,7 @@ impl Reader {
         Some(node)
     }
 
-    /// Returns a line that is neither an item nor an entry. What is below it may still be reached.
+    /// Reads a line that is neither an item nor an entry. Lines below it may still be readable.
     fn headless(&mut self, head: Range<usize>, rest: Range<usize>, error: &SyntaxError, depth: usize) -> Option<Node> {
         let word = self.work[head.clone()].trim_end().to_owned();
         let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
@@ -494,7 +493,7 @@ impl Reader {
         self.parse(key).ok().flatten().filter(|node| matches!(node.kind, NodeKind::Scalar { .. }))
     }
 
-    /// Returns the text that an item of one line is meant to be, if all of it is one.
+    /// Returns the intended text of an item on one line, if all of it is text.
     fn meant(&mut self, piece: Range<usize>, error: &SyntaxError) -> Option<Node> {
         let content = trimmed(&self.work, piece);
         let fault = Fault::of_error(&self.work, content.clone(), error);
@@ -503,7 +502,7 @@ impl Reader {
         Some(node)
     }
 
-    /// Names a mistake of the parser. The answer is what was meant, if that is known.
+    /// Reports an error of the parser. Returns the intended node, if it is known.
     fn blame_error(&mut self, error: &SyntaxError, fallback: Range<usize>) -> Option<Node> {
         let fallback = trimmed(&self.work, fallback);
         let fault = Fault::of_error(&self.work, fallback, error);

@@ -1,18 +1,18 @@
-//! What a plain scalar means: the core schema of YAML 1.2, and YAML 1.1 as PyYAML reads it.
+//! The meaning of plain scalars: the core schema of YAML 1.2, and YAML 1.1 as PyYAML reads it.
 
-/// Which rules say what a plain scalar means.
+/// The rules for the meaning of plain scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarRules {
     /// YAML 1.1 as PyYAML reads it: `yes` is a boolean, `012` is ten, `2024-01-01` is a date; merge keys apply.
     Yaml11,
-    /// The core schema of YAML 1.2: `yes` is text, `012` is twelve; merge keys are ordinary keys.
+    /// The core schema of YAML 1.2: `yes` is a string, `012` is twelve; merge keys are ordinary keys.
     Yaml12,
-    /// The same, and merge keys apply.
+    /// The same, with merge keys.
     Yaml12Merging,
 }
 
 impl ScalarRules {
-    /// Whether `<<` stands for the entries of another mapping.
+    /// Returns whether `<<` merges the entries of another mapping.
     pub fn merges(self) -> bool {
         match self {
             ScalarRules::Yaml11 | ScalarRules::Yaml12Merging => true,
@@ -20,7 +20,7 @@ impl ScalarRules {
         }
     }
 
-    /// Whether scalars are read as PyYAML does.
+    /// Returns whether scalars are read as PyYAML does.
     pub fn is_yaml11(self) -> bool {
         match self {
             ScalarRules::Yaml11 => true,
@@ -34,21 +34,21 @@ use super::tree::Style;
 /// The meaning of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
-    /// Nothing.
+    /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number that fits.
+    /// An integer that fits.
     Int(i64),
     /// Any other number.
     Float(f64),
-    /// Text.
+    /// A string.
     Text,
     /// A date or a point in time (YAML 1.1 only).
     Timestamp,
 }
 
-/// Resolves a scalar. `tag` is the resolved tag, when one is written.
+/// Resolves a scalar. `tag` is the resolved tag, if there is one.
 pub(super) fn resolve(value: &str, style: Style, tag: Option<&str>, rules: ScalarRules) -> Scalar {
     if let Some(core) = tag.and_then(|tag| tag.strip_prefix("tag:yaml.org,2002:")) {
         return match core {
@@ -70,17 +70,17 @@ fn plain(value: &str, rules: ScalarRules) -> Scalar {
     }
 }
 
-/// Whether the two versions of YAML read this plain scalar differently.
+/// Returns whether the two versions of YAML read this plain scalar differently.
 pub fn is_ambiguous(value: &str) -> bool {
     match (core12(value), python11(value)) {
         (Scalar::Float(one), Scalar::Float(other)) => one != other && !(one.is_nan() && other.is_nan()),
-        // `-0` is one number in both.
+        // `-0` is the same number in both.
         (Scalar::Float(float), Scalar::Int(int)) => float != int as f64,
         (one, other) => one != other,
     }
 }
 
-/// Whether a text begins as numbers and dates do. That alone decides most texts.
+/// Returns whether a text begins as numbers and dates do. That alone decides most texts.
 fn may_be_number(value: &str) -> bool {
     matches!(value.as_bytes().first(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'))
 }
@@ -134,7 +134,7 @@ fn special_float(value: &str) -> Option<f64> {
 }
 
 fn decimal(value: &str) -> Scalar {
-    // `-0` is a double with a sign in the tools that read these files.
+    // `-0` is a signed double in the tools that read these files.
     if value.starts_with('-') && value[1..].bytes().all(|byte| byte == b'0') {
         return Scalar::Float(-0.0);
     }
@@ -159,7 +159,7 @@ fn radix(digits: &str, base: u32, negative: bool) -> Scalar {
     }
 }
 
-/// Returns the resolver of PyYAML's safe loader.
+/// Resolves a scalar as PyYAML's safe loader does.
 fn python11(value: &str) -> Scalar {
     match value {
         "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,

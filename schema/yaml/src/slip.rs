@@ -1,4 +1,4 @@
-//! Lines that differ from what was meant by a blank, a dash or their indentation.
+//! Lines that differ from their intention by a blank, a dash or their indentation.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::{
     tree::{Node, NodeKind},
 };
 
-/// A line is off by so many columns at most.
+/// Maximum number of columns by which a line is off.
 const FAR: usize = 4;
 
 /// Maximum number of lines with content above the one where the parser stopped that may be indented wrongly.
 const NEAR: usize = 6;
 
-/// Maximum number of lines with content around a line that show what its list is like.
+/// Maximum number of lines with content around a line that show the shape of its list.
 const SIGHT: usize = 64;
 
-/// Slips of a line that it shows by itself, other than tabs.
+/// Returns the slips of a line that are visible in the line itself, other than tabs.
 pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     let mut slips = Vec::new();
     let blanks = |at: usize| {
@@ -53,7 +53,7 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     slips
 }
 
-/// Whether words right after a dash can be meant as its item.
+/// Returns whether words right after a dash can be meant as its item.
 fn begins_item(words: &str) -> bool {
     words.starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '"' | '\'' | '{' | '[' | '&'))
 }
@@ -62,7 +62,7 @@ fn word_length(words: &str) -> usize {
     words.find(|letter: char| letter.is_whitespace()).unwrap_or(words.len())
 }
 
-/// Whether a line looks as if a dash should have a space after it: what is below it belongs to an item.
+/// Returns whether a line looks as if a dash lacks the space after it: the lines below belong to an item.
 pub(super) fn is_dash_without_space(words: &str) -> bool {
     words.strip_prefix('-').is_some_and(|rest| {
         let is_entry = || matches!(head_shape(rest), Head::Key { .. } | Head::KeyWithValue { .. });
@@ -70,7 +70,7 @@ pub(super) fn is_dash_without_space(words: &str) -> bool {
     })
 }
 
-/// Lines in a row whose indentation holds tabs.
+/// Consecutive lines with tabs in their indentation.
 pub(super) struct TabRun {
     /// The indentation of each.
     blanks: Vec<Range<usize>>,
@@ -78,7 +78,7 @@ pub(super) struct TabRun {
 }
 
 impl TabRun {
-    /// Returns the run that a line belongs to.
+    /// Returns the run of a line.
     pub(super) fn around(text: &str, line: &Range<usize>) -> Option<TabRun> {
         let mut blanks = vec![tabs(text, line)?];
         let mut start = line.start;
@@ -103,17 +103,17 @@ impl TabRun {
         Some(TabRun { blanks, end })
     }
 
-    /// Returns where its first line begins.
+    /// Returns the start of its first line.
     pub(super) fn start(&self) -> usize {
         self.blanks.first().map_or(0, |blanks| blanks.start)
     }
 
-    /// Returns where its last line ends.
+    /// Returns the end of its last line.
     pub(super) fn end(&self) -> usize {
         self.end
     }
 
-    /// Returns the mistakes, each with spaces instead of its tabs: once for every way in which they can be meant, the
+    /// Returns the faults, each with spaces in place of its tabs: one list for every possible indentation, the
     /// likeliest first.
     pub(super) fn readings(&self, text: &str) -> Vec<Vec<Fault>> {
         let Some(first) = self.blanks.first() else { return Vec::new() };
@@ -126,13 +126,13 @@ impl TabRun {
         {
             let indented = column + step;
             columns.extend(if is_item && has_flat_lists(text) { [*column, indented] } else { [indented, *column] });
-            // What is below the dash shows where it is.
+            // The line below the dash shows its column.
             let next = below(text, &line_at(text, self.end)).filter(|_| is_item);
             columns.extend(next.and_then(|next| indent_at(text, &next).checked_sub(2)));
         }
         columns.extend(open.iter().filter(|open| is_item || !open.is_dash).map(|open| open.column));
         if is_item {
-            // Beside items that begin alike it is most likely one of them.
+            // Beside items that begin with the same key it is most likely one of them.
             let key = words_of(text, &(first.end..line_at(text, first.end).end)).split(':').next().unwrap_or_default();
             columns.sort_by_key(|column| !has_item_like(text, &line_at(text, first.end), *column, key));
         }
@@ -155,7 +155,7 @@ impl TabRun {
     }
 }
 
-/// Returns the indentation of a line with content, if it holds tabs.
+/// Returns the indentation of a line with content, if it contains tabs.
 fn tabs(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let words = &text[line.clone()];
     let blanks = words.len() - words.trim_start_matches([' ', '\t']).len();
@@ -163,7 +163,7 @@ fn tabs(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     (has_content && words[..blanks].contains('\t')).then_some(line.start..line.start + blanks)
 }
 
-/// Returns the lines with content above a place, from below, without comments.
+/// Returns the lines with content above a position, from below, without comments.
 fn lines_above(text: &str, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = at;
     std::iter::from_fn(move || {
@@ -177,12 +177,12 @@ fn lines_above(text: &str, at: usize) -> impl Iterator<Item = Range<usize>> + '_
     })
 }
 
-/// Whether the line above a place is a key whose value is on the lines below.
+/// Returns whether the line above a position is a key whose value is on the lines below.
 fn opens_block(text: &str, at: usize) -> bool {
     lines_above(text, at).next().is_some_and(|line| matches!(head_shape(words_of(text, &line)), Head::Key { .. }))
 }
 
-/// Returns the column in which a line without its dashes begins.
+/// Returns the column of a line's text without its dashes.
 fn column_of_words(text: &str, line: &Range<usize>) -> usize {
     text[line.clone()].trim_end().len() - words_of(text, line).len()
 }
@@ -196,7 +196,7 @@ fn words_of<'t>(text: &'t str, line: &Range<usize>) -> &'t str {
     words.trim_end()
 }
 
-/// By how much the entries below a key are indented, as the lines above a place show it.
+/// Returns the indentation step below a key, as the lines above a position show it.
 fn step_above(text: &str, at: usize) -> usize {
     let lines: Vec<Range<usize>> = lines_above(text, at).take(32).collect();
     let steps = lines.windows(2).filter_map(|pair| {
@@ -209,7 +209,7 @@ fn step_above(text: &str, at: usize) -> usize {
     steps.min().unwrap_or(2)
 }
 
-/// Whether the first list below a key has its dashes in the column of the key.
+/// Returns whether the first list below a key has its dashes in the column of the key.
 fn has_flat_lists(text: &str) -> bool {
     let mut key: Option<usize> = None;
     for line in text.lines() {
@@ -228,7 +228,8 @@ fn has_flat_lists(text: &str) -> bool {
     false
 }
 
-/// Returns how many keys of a node are in their mapping again, or have no value: the fewer, the likelier it is meant.
+/// Returns the number of keys of a node that are repeated in their mapping, or have no value: the fewer, the likelier
+/// the reading.
 pub(super) fn oddities(node: &Node) -> usize {
     match &node.kind {
         NodeKind::Scalar { .. } | NodeKind::Alias(_) => 0,
@@ -251,14 +252,14 @@ pub(super) fn oddities(node: &Node) -> usize {
     }
 }
 
-/// Returns what a line near the one where the parser stopped may have been meant to be, with how unlikely that is.
+/// Returns possible intentions of a line near the one where the parser stopped, with their unlikelihood.
 pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
     let stopped = line_at(text, stop);
     let mut lines = vec![stopped.clone()];
     lines.extend(lines_above(text, stopped.start).take(NEAR));
     lines.extend(first_of_siblings(text, &stopped).filter(|line| !lines.contains(line)));
     let mut readings = Vec::new();
-    // A value that is not indented as usual below its key.
+    // A value with an unusual indentation below its key.
     let unusual = lines.iter().find(|line| is_unusual(text, line));
     for (distance, line) in lines.iter().enumerate() {
         let indent = indent_at(text, line);
@@ -296,7 +297,7 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
     readings
 }
 
-/// Whether a line holds one word and nothing else: neither an item nor an entry.
+/// Returns whether a line is a single word: neither an item nor an entry.
 pub(super) fn is_bare(text: &str, at: usize) -> bool {
     let line = line_at(text, at);
     let words = text[line].trim();
@@ -304,7 +305,7 @@ pub(super) fn is_bare(text: &str, at: usize) -> bool {
     !words.is_empty() && !is_dash(words) && !is_entry && !words.contains(char::is_whitespace)
 }
 
-/// Whether a line below a key is indented unlike those below other keys.
+/// Returns whether a line below a key is indented unlike those below other keys.
 fn is_unusual(text: &str, line: &Range<usize>) -> bool {
     let Some(above) = lines_above(text, line.start).next().filter(|_| opens_block(text, line.start)) else {
         return false;
@@ -327,8 +328,7 @@ pub(super) fn below(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     None
 }
 
-/// Returns the first line of the entries that are deeper than a line, and above it: where their list may lack its first
-/// dash.
+/// Returns the first line of the entries that are deeper than a line, and above it: their list may lack its first dash.
 fn first_of_siblings(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let indent = indent_at(text, line);
     let mut first = None;
@@ -341,13 +341,13 @@ fn first_of_siblings(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     first
 }
 
-/// Returns a line with the dash that it may lack: before its words, or in the place of two blanks. It lacks one if the
+/// Returns a line with the dash that it may lack: before its words, or in place of two blanks. It lacks one if the
 /// items beside it begin with its key, or if it may be the only one of its list.
 fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec<(Fault, usize)> {
     let key = words.split(':').next().unwrap_or_default();
     let is_first = opens_block(text, line.start);
     let likeness = |column: usize| has_item_like(text, line, column, key).then_some(0);
-    // What is deeper than a value on its line are the other keys of an item.
+    // Lines that are deeper than a value on its line are the other keys of an item.
     let is_headed = below(text, line).is_some_and(|below| indent_at(text, &below) == indent + 2);
     let before = likeness(indent)
         .or(is_first.then_some(if is_headed { 3 } else { 20 }))
@@ -362,14 +362,14 @@ fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec
     before.into_iter().chain(within).collect()
 }
 
-/// Whether an item whose dash is in a column follows a line, before anything that is further left.
+/// Returns whether an item whose dash is in a column follows a line, before anything further left.
 fn has_item(text: &str, line: &Range<usize>, column: usize) -> bool {
     let following = std::iter::successors(below(text, line), |line| below(text, line));
     let first = following.take(SIGHT).find(|line| indent_at(text, line) <= column);
     first.is_some_and(|line| indent_at(text, &line) == column && is_dash(&text[line.start + column..line.end]))
 }
 
-/// Whether an item that begins with a key, its dash in a column, is near a line.
+/// Returns whether an item that begins with a key, with its dash in a column, is near a line.
 fn has_item_like(text: &str, line: &Range<usize>, column: usize, key: &str) -> bool {
     let is_alike = |line: &Range<usize>| {
         indent_at(text, line) == column

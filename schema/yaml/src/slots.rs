@@ -1,4 +1,4 @@
-//! The blocks of a document, in pieces: an edit copies the piece that it is in, and all versions share the others.
+//! The blocks of a document, in chunks: an edit copies its chunk, and all versions share the others.
 
 use std::{
     ops::{Deref, Index, Range},
@@ -7,28 +7,28 @@ use std::{
 
 use super::{Block, BlockKind, block::Signs, tree::NodeKind};
 
-/// How many blocks a new piece has.
+/// Number of blocks of a new chunk.
 const PIECE: usize = 128;
 
-/// A block in its document, with what every keystroke asks of every block: a look into each of thousands
-/// of blocks would cost more than all the rest.
+/// A block in its document, with the properties that are needed of every block at each keystroke: a look into each of
+/// thousands of blocks would cost more than everything else.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub(super) block: Arc<Block>,
     pub(super) id: u64,
     pub(super) length: usize,
     pub(super) kind: BlockKind,
-    /// The entries or items that it holds.
+    /// Number of its entries or items.
     pub(super) children: usize,
     pub(super) has_anchors: bool,
-    /// How many aliases it has.
+    /// Number of its aliases.
     pub(super) alias_count: usize,
-    /// Whether it has mistakes, repeated keys or aliases.
+    /// Whether it has faults, repeated keys or aliases.
     pub(super) remarkable: bool,
-    /// Whether all of it was understood.
+    /// Whether all of it was readable.
     pub(super) is_intact: bool,
     pub(super) has_directives: bool,
-    /// Which bytes its text has that are looked for in every text.
+    /// The bytes in its text that are searched for in every text.
     pub(super) signs: Signs,
 }
 
@@ -67,18 +67,18 @@ impl Deref for Slot {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     pieces: Arc<Vec<Arc<Vec<Slot>>>>,
-    /// Number of blocks that are before each piece.
+    /// Number of blocks before each chunk.
     before: Arc<Vec<usize>>,
     length: usize,
 }
 
 impl Slots {
-    /// Returns how many there are.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no blocks.
     pub(super) fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -89,29 +89,29 @@ impl Slots {
         self.pieces[piece].get(number - self.before[piece])
     }
 
-    /// Returns the block, where there is only one.
+    /// Returns the block, if there is only one.
     pub(super) fn only(&self) -> Option<&Slot> {
         self.get(0).filter(|_| self.length == 1)
     }
 
-    /// Returns all of them.
+    /// Returns all blocks.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.pieces.iter().flat_map(|piece| piece.iter())
     }
 
-    /// Those from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
+    /// Returns the blocks from a number on, from either end. Each step costs a little more than one of [`Slots::iter`].
     pub(super) fn starting_at(&self, first: usize) -> impl ExactSizeIterator<Item = &Slot> + DoubleEndedIterator {
         (first..self.length).map(|number| &self[number])
     }
 
-    /// Puts blocks instead of others.
+    /// Replaces blocks with others.
     pub(super) fn replace(&mut self, old: Range<usize>, new: Vec<Slot>) {
         self.length = self.length + new.len() - old.len();
         let piece_of = |number: usize| self.before.partition_point(|before| *before <= number).saturating_sub(1);
         let first = piece_of(old.start);
         let last = piece_of(old.end.max(old.start + 1) - 1).max(first);
         let start = self.before.get(first).copied().unwrap_or_default();
-        // One piece takes the blocks, or new ones replace those that lose some.
+        // One chunk takes the blocks, or new ones replace those that lose some.
         let mut slots: Vec<Slot> = Vec::new();
         for piece in self.pieces.get(first..=last).unwrap_or_default() {
             slots.extend(piece.iter().cloned());
@@ -151,7 +151,7 @@ mod tests {
         Slot::new(Arc::new(Block::parse(&format!("- {number}\n"), BlockKind::Item, ScalarRules::Yaml12, None)))
     }
 
-    /// Blocks are distinguished by their numbers.
+    /// Returns the ids of blocks.
     fn ids<'s>(slots: impl Iterator<Item = &'s Slot>) -> Vec<u64> {
         slots.map(|slot| slot.id).collect()
     }

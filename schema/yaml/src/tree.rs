@@ -1,28 +1,28 @@
-//! The tree of one block: what was written, with byte ranges relative to the block's first byte.
+//! The tree of one block, as written, with byte ranges relative to the block's first byte.
 
 use std::ops::Range;
 
 /// A YAML node as written. Aliases are not expanded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Bytes from the first character of the content to the last one, anchor and tag not included.
+    /// Range from the first character of the content to the last one, without anchor and tag.
     pub range: Range<usize>,
     /// The name in `&name`, without the `&`.
     pub anchor: Option<Box<str>>,
     /// The tag as resolved: `tag:yaml.org,2002:str`, `!custom`.
     pub tag: Option<Box<str>>,
-    /// What the node is.
+    /// The kind of node.
     pub kind: NodeKind,
 }
 
 /// The four kinds of node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
-    /// Text with the way it was written; what it means (a number, null) is the dialect's to say.
+    /// Text with its style; its meaning (a number, null) depends on the dialect.
     Scalar {
         /// The text after YAML's escapes and folding.
         value: Box<str>,
-        /// How it was written.
+        /// The style in the file.
         style: Style,
     },
     /// A list.
@@ -38,14 +38,14 @@ pub enum NodeKind {
 pub struct Entry {
     /// The key.
     pub key: Node,
-    /// The value; an empty plain scalar directly after the colon when nothing was written.
+    /// The value; an empty plain scalar directly after the colon if there is none.
     pub value: Node,
 }
 
-/// How a scalar was written.
+/// Styles of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes.
+    /// Unquoted.
     Plain,
     /// `'…'`
     SingleQuoted,
@@ -58,7 +58,7 @@ pub enum Style {
 }
 
 impl Node {
-    /// Returns an empty plain scalar at a place.
+    /// Returns an empty plain scalar at a position.
     pub fn empty(at: usize) -> Node {
         Node {
             range: at..at,
@@ -68,12 +68,12 @@ impl Node {
         }
     }
 
-    /// Moves every range by `distance` bytes towards the end.
+    /// Moves all ranges by `distance` bytes towards the end.
     pub fn shift(&mut self, distance: usize) {
         self.move_places(&|at| at + distance);
     }
 
-    /// Moves every place to where `moved` says.
+    /// Maps all positions with `moved`.
     pub(super) fn move_places(&mut self, moved: &impl Fn(usize) -> usize) {
         self.range = moved(self.range.start)..moved(self.range.end);
         match &mut self.kind {

@@ -1,4 +1,4 @@
-//! Bringing the blocks up to date after edits: those that no edit touched stay.
+//! Updates the blocks after edits: those that no edit touched are kept.
 
 use std::{
     ops::Range,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::parallel;
 
-/// An edit that the tree does not show yet: these bytes of the old text became those of the new one.
+/// An edit that is not in the tree yet: this range of the old text became that of the new one.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     pub old: Range<usize>,
@@ -21,9 +21,9 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Returns this edit, then another one in the coordinates of the text after it.
+    /// Returns this edit followed by another one, in the coordinates of the text after it.
     pub(super) fn followed_by(self, range: Range<usize>, new: Range<usize>) -> Pending {
-        // The other edit's range in the old text, as far as it is outside of what is pending.
+        // The other edit's range in the old text, as far as it is outside the pending one.
         let grown = self.new.len();
         let shrunk = self.old.len();
         let to_old = |at: usize| if at >= self.new.end { at - grown + shrunk } else { at };
@@ -38,7 +38,7 @@ impl Pending {
 }
 
 impl Document {
-    /// Reads one item again when all that changed is inside it, so that no cut can have moved. Says whether it did.
+    /// Reads one item again if the edit is inside it, so the cuts cannot have moved. Returns whether it did.
     pub(super) fn refresh_item(&mut self, pending: &Pending) -> bool {
         let Some(number) = self.item_around(pending) else { return false };
         let start = self.starts[number];
@@ -50,10 +50,10 @@ impl Document {
         true
     }
 
-    /// Returns the block of the item inside which an edit is: after the item's dash, with no end of a line taken from
-    /// its last one, and with every line deeper than the dash. Such lines belong to the item, whatever they hold.
+    /// Returns the block of the item around an edit: after the item's dash, without removing the line end of its last
+    /// line, and with every line deeper than the dash. Such lines belong to the item, whatever they contain.
     fn item_around(&self, pending: &Pending) -> Option<usize> {
-        /// More is not typed.
+        /// Maximum length of an edit: more is not typed.
         const LONG: usize = 4096;
         let number = self.starts.partition_point(|start| *start < pending.old.start).checked_sub(1)?;
         let (start, slot) = (self.starts[number], &self.blocks[number]);
@@ -65,7 +65,7 @@ impl Document {
         let line_of = |at: usize| text.line_to_byte(text.byte_to_line(at));
         let head = String::from(text.get_byte_slice(start..pending.new.start)?);
         let column = head.len() - head.trim_start_matches(' ').len();
-        // The dash and what follows it decide that this is an item.
+        // The dash and the text after it decide that this is an item.
         let dashed = head.len() >= column + 2 && is_dash(&head[column..]);
         if !dashed {
             return None;
@@ -96,7 +96,7 @@ impl Document {
         self.replace(head, tail, new);
     }
 
-    /// Returns how many blocks before the edit stay.
+    /// Returns the number of unchanged blocks before the edit.
     fn untouched_head(&self, spans: &[Span], pending: &Pending) -> usize {
         let same = |((block, start), span): &((&Slot, &usize), &Span)| {
             let start = **start;
@@ -107,12 +107,12 @@ impl Document {
         self.blocks.iter().zip(self.starts.iter()).zip(spans).take_while(same).count()
     }
 
-    /// Returns how many blocks after the edit stay.
+    /// Returns the number of unchanged blocks after the edit.
     fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
         let old = self.blocks.starting_at(head).zip(&self.starts[head..]).rev();
         let same = |((block, old_start), span): &((&Slot, &usize), &Span)| {
             let old_start = **old_start;
-            // What begins where the edit ends may have been joined with it, and so may all there is.
+            // A block that begins where the edit ends may have been joined with it, and so may all the rest.
             if old_start < pending.old.end || old_start == 0 {
                 return false;
             }
@@ -122,18 +122,18 @@ impl Document {
         old.zip(spans[head..].iter().rev()).take_while(same).count()
     }
 
-    /// Puts new blocks between those that stay.
+    /// Replaces the blocks between the unchanged ones.
     pub(super) fn replace(&mut self, head: usize, tail: usize, new: Vec<Slot>) {
         let blocks = &mut self.blocks;
         let old = head..blocks.len() - tail;
         let gone: Vec<&Slot> = old.clone().map(|number| &blocks[number]).collect();
-        // An item instead of another one changes nothing but itself.
+        // Replacing an item with another one affects only that item.
         let alike = match (gone.as_slice(), new.as_slice()) {
             ([old], [new]) => (old.kind, old.children) == (new.kind, new.children) && new.kind == BlockKind::Item,
             _ => false,
         };
         let moved = old.len() != new.len() && !self.index.anchors.is_empty();
-        // Where in its block a name is defined is for the block to say.
+        // Each block has the positions of its own names.
         let same_names = match (gone.as_slice(), new.as_slice()) {
             ([old], [new]) => {
                 old.anchors.iter().map(|anchor| &anchor.name).eq(new.anchors.iter().map(|anchor| &anchor.name))
@@ -154,7 +154,7 @@ impl Document {
         self.index = Arc::new(Index { outline, anchors, keys: Mutex::default(), has_item: Mutex::default() });
     }
 
-    /// Returns the bytes of a new block that were edited since it could last be read.
+    /// Returns the range of a new block that was edited since it was last readable.
     fn suspect(&self, span: &Span, pending: &Pending) -> Option<Range<usize>> {
         if self.blocks.is_empty() {
             return None;
@@ -166,7 +166,7 @@ impl Document {
         };
         let touched = pending.new.start <= span.range.end && pending.new.end >= span.range.start;
         let edited = touched.then(|| clip(pending.new.clone()));
-        // What was suspect in the block that stood here before still is.
+        // The suspect range of the previous block here still counts.
         let before = self
             .starts
             .binary_search(&span.range.start)

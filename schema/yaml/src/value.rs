@@ -1,4 +1,4 @@
-//! A node as a JSON value: aliases expanded, scalars resolved by the dialect's rules.
+//! Converts a node to a JSON value: aliases expanded, scalars resolved by the dialect's rules.
 
 use serde_json::{Map, Value};
 
@@ -7,12 +7,12 @@ use super::{
     view::{NodeRef, Shape},
 };
 
-/// Stands for the number that is equal to nothing, not even itself, in an expectation. No text is read as this
-/// number: one that large becomes a double.
+/// Represents `.nan` in an expectation: it is equal to nothing, not even itself. No text is read as this number: one
+/// that large becomes a double.
 pub const NAN: u64 = u64::MAX;
 
-/// Returns a double as a JSON value: a whole number where it is one, so 2.0 is 2. JSON values have no infinity: the
-/// largest double represents it.
+/// Returns a double as a JSON value: an integer if it is one, so 2.0 is 2. JSON has no infinity: the largest double
+/// represents it.
 pub fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT && !(value == 0.0 && value.is_sign_negative()) {
@@ -21,46 +21,46 @@ pub fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value.clamp(f64::MIN, f64::MAX)).map_or(Value::Null, Value::Number)
 }
 
-/// A value may have as many nodes after its aliases are expanded.
+/// Maximum number of nodes of a value after its aliases are expanded.
 const NODE_LIMIT: usize = 2_000_000;
 
-/// A base that is merged counts as so many nodes.
+/// Number of nodes that a merged base counts as.
 const MERGE_COST: usize = 500;
 
-/// Aliases may lead this deep.
+/// Maximum nesting of aliases.
 const DEPTH_LIMIT: usize = 400;
 
-/// How the three numbers that JSON lacks are written down.
+/// The representation of the three numbers that JSON lacks.
 #[derive(Clone, Copy)]
 enum Special {
     /// `.nan` is [`NAN`], which is equal to nothing; `.inf` is the largest number.
     Compared,
-    /// `.nan` is nothing, which no field that wants a number, a text or a boolean accepts; `.inf` is a large
-    /// number with a fraction, which no field that wants a whole number accepts.
+    /// `.nan` is null, which no field for a number, a string or a boolean accepts; `.inf` is a large number with a
+    /// fraction, which no field for an integer accepts.
     Checked,
 }
 
-/// The expanded value would be too large: aliases that multiply each other.
+/// The expanded value would be too large: aliases multiply each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
 impl NodeRef<'_> {
-    /// Returns the node as a JSON value. Whole numbers are integers however they are written (`2.0` is 2), as for the
+    /// Returns the node as a JSON value. Whole numbers are integers however they are written (`2.0` is 2), as in the
     /// tools that read these files; `.inf` is the largest number, `.nan` one that is equal to nothing. Of a repeated
     /// key the last one counts.
     pub fn to_value(self) -> Result<Value, TooLarge> {
         Conversion { left: NODE_LIMIT, special: Special::Compared }.convert(self, 0)
     }
 
-    /// Returns the same for a schema to check, with another limit on the number of nodes: `.nan` is then nothing, and
-    /// `.inf` no whole number.
+    /// Returns the same for checking against a schema, with another limit on the number of nodes: `.nan` is then null,
+    /// and `.inf` is not an integer.
     pub fn to_checked_value(self, nodes: usize) -> Result<Value, TooLarge> {
         Conversion { left: nodes.min(NODE_LIMIT), special: Special::Checked }.convert(self, 0)
     }
 }
 
 struct Conversion {
-    /// Maximum number of nodes that may still come.
+    /// Number of nodes that may still be added.
     left: usize,
     special: Special,
 }
@@ -94,11 +94,11 @@ impl Conversion {
         })
     }
 
-    /// `<<: *base` or `<<: [*a, *b]`: earlier bases override later ones, the mapping's own keys over all.
+    /// Merges `<<: *base` or `<<: [*a, *b]`: earlier bases override later ones, the mapping's own keys override all.
     fn merge(&mut self, value: NodeRef<'_>, map: &mut Map<String, Value>, depth: usize) -> Result<(), TooLarge> {
         let bases: Vec<_> = if value.shape() == Shape::Sequence { value.items().collect() } else { vec![value] };
         for base in bases {
-            // Bases that are merged twice multiply, however few keys they have.
+            // Bases that are merged twice multiply, even with few keys.
             self.left = self.left.checked_sub(MERGE_COST).ok_or(TooLarge)?;
             if let Value::Object(found) = self.convert(base, depth + 1)? {
                 for (key, value) in found {

@@ -1,4 +1,4 @@
-//! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows where it is in the text.
+//! One tree over all blocks. A [`NodeRef`] is cheap to copy and knows its position in the text.
 
 use std::{
     ops::Range,
@@ -19,7 +19,7 @@ use super::{
 pub struct NodeRef<'d> {
     document: &'d Document,
     place: Place<'d>,
-    /// The extent of the alias through which the node was reached: it stands for the node's own.
+    /// The range of the alias through which the node was reached: it replaces the node's own.
     through: Option<(usize, usize)>,
 }
 
@@ -29,13 +29,13 @@ enum Place<'d> {
     Root,
     /// The root list, whose items are spread over blocks.
     RootList,
-    /// The list of an entry whose items are blocks; the entry's place in the index.
+    /// The list of an entry whose items are blocks, by its number in the index.
     List(usize),
     /// A node of a block.
     Node { block: usize, node: &'d Node },
 }
 
-/// The block of an item, and what its document knows of it without a look at it.
+/// The block of an item, with properties that are known without reading it.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemBlock<'d> {
     /// The block.
@@ -44,7 +44,7 @@ pub struct ItemBlock<'d> {
     pub id: u64,
     /// Its start.
     pub start: usize,
-    /// Whether it holds no other item.
+    /// Whether it contains no other item.
     pub is_alone: bool,
     /// Whether it refers to names that may be defined elsewhere.
     pub has_aliases: bool,
@@ -60,13 +60,13 @@ pub struct EntryRef<'d> {
 }
 
 impl EntryRef<'_> {
-    /// Whether it merges another mapping in. In quotes, `<<` is a key like any other.
+    /// Returns whether it merges another mapping. Quoted `<<` is an ordinary key.
     pub fn is_merge(&self) -> bool {
         self.key.document.rules().merges() && self.key.text() == Some("<<") && self.key.style() == Some(Style::Plain)
     }
 }
 
-/// What a node is, aliases followed.
+/// The kind of a node, with aliases resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A scalar.
@@ -80,7 +80,7 @@ pub enum Shape {
 }
 
 impl Document {
-    /// Returns the root node; nothing in a document without content.
+    /// Returns the root node; `None` in a document without content.
     pub fn root(&self) -> Option<NodeRef<'_>> {
         let place = if self.is_whole() {
             Place::Node { block: 0, node: self.blocks[0].root.as_ref()? }
@@ -94,12 +94,12 @@ impl Document {
         Some(NodeRef { document: self, place, through: None })
     }
 
-    /// Returns the node that a pointer names, aliases followed.
+    /// Returns the node at a pointer, following aliases.
     pub fn find(&self, pointer: &Pointer) -> Option<NodeRef<'_>> {
         self.root()?.find(pointer)
     }
 
-    /// Returns the bytes of the node that a pointer names, or of its nearest ancestor that exists.
+    /// Returns the range of the node at a pointer, or of its nearest existing ancestor.
     pub fn range_of(&self, pointer: &Pointer) -> Range<usize> {
         let Some(mut node) = self.root() else { return 0..0 };
         for step in pointer.steps() {
@@ -111,7 +111,7 @@ impl Document {
         node.range()
     }
 
-    /// Returns the bytes of the key under which a pointer's node is; of the node itself where it has no key.
+    /// Returns the range of the key of a pointer's node, or of the node itself if it has no key.
     pub fn key_range_of(&self, pointer: &Pointer) -> Range<usize> {
         let Some(parent) = pointer.parent() else { return self.range_of(pointer) };
         let last = pointer.last().unwrap_or_default();
@@ -145,8 +145,8 @@ impl Document {
     }
 }
 
-/// Returns the number of the first child that ends at an offset or after it. `end_of`: where a child ends, if there is
-/// such a child; children are in the order of the text.
+/// Returns the number of the first child that ends at an offset or after it. `end_of` returns the end of a child, if it
+/// exists; children are in the order of the text.
 fn first_reaching(offset: usize, end_of: impl Fn(usize) -> Option<usize>) -> usize {
     let reaches = |number: usize| end_of(number).is_none_or(|end| end >= offset);
     let (mut low, mut high) = (0, 1);
@@ -178,7 +178,7 @@ impl<'d> NodeRef<'d> {
         self.document
     }
 
-    /// Returns its bytes. A node reached through an alias has the alias's bytes: problems are reported at the use.
+    /// Returns its range. A node reached through an alias has the alias's range: problems are reported at the use.
     pub fn range(self) -> Range<usize> {
         if let Some((start, end)) = self.through {
             return start..end;
@@ -186,7 +186,7 @@ impl<'d> NodeRef<'d> {
         self.own_range()
     }
 
-    /// Returns the bytes where it was written, also when it was reached through an alias.
+    /// Returns the range where it was written, even if it was reached through an alias.
     pub fn own_range(self) -> Range<usize> {
         match self.place {
             Place::Node { block, node } => {
@@ -201,19 +201,19 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// From the first dash to the end of the last item.
+    /// Returns the range from the first dash to the end of the last item.
     fn extent(self, items: &[(usize, usize)]) -> Option<Range<usize>> {
         let (&(block, _), &last) = items.first().zip(items.last())?;
         let dash = self.document.blocks[block].root.as_ref().map_or(0, |root| root.range.start);
         Some(self.document.starts[block] + dash..self.item(last).own_range().end)
     }
 
-    /// Whether it was reached through an alias.
+    /// Returns whether it was reached through an alias.
     pub fn is_through_alias(self) -> bool {
         self.through.is_some()
     }
 
-    /// Returns the node itself, or the one that the alias stands for. A dangling alias stays what it is.
+    /// Returns the node itself, or the target of an alias. A dangling alias is returned unchanged.
     #[inline]
     pub fn resolved(self) -> NodeRef<'d> {
         match self.place {
@@ -240,7 +240,7 @@ impl<'d> NodeRef<'d> {
         node
     }
 
-    /// Returns the name in `*name`, when it is an alias.
+    /// Returns the name in `*name`, if it is an alias.
     pub fn alias(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node: Node { kind: NodeKind::Alias(name), .. }, .. } => Some(name),
@@ -248,7 +248,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the name in `&name`, when it has one.
+    /// Returns the name in `&name`, if it has one.
     pub fn anchor(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.anchor.as_deref(),
@@ -256,7 +256,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the resolved tag, when one is written: `tag:yaml.org,2002:str`, `!custom`.
+    /// Returns the resolved tag, if there is one: `tag:yaml.org,2002:str`, `!custom`.
     pub fn tag(self) -> Option<&'d str> {
         match self.place {
             Place::Node { node, .. } => node.tag.as_deref(),
@@ -264,7 +264,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns what it is, aliases followed.
+    /// Returns the kind of the node, with aliases resolved.
     pub fn shape(self) -> Shape {
         match self.resolved().place {
             Place::Root => Shape::Mapping,
@@ -278,7 +278,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns a scalar's text, whatever it means.
+    /// Returns a scalar's text, whatever its meaning.
     pub fn text(self) -> Option<&'d str> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { value, .. }, .. }, .. } => Some(value),
@@ -286,7 +286,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns how a scalar was written.
+    /// Returns the style of a scalar.
     pub fn style(self) -> Option<Style> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { style, .. }, .. }, .. } => Some(*style),
@@ -294,7 +294,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns what a scalar means.
+    /// Returns the meaning of a scalar.
     pub fn scalar(self) -> Option<Scalar> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { value, style }, tag, .. }, .. } => {
@@ -304,17 +304,17 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns a scalar's text, when text is what it means.
+    /// Returns a scalar's text, if it is a string.
     pub fn as_str(self) -> Option<&'d str> {
         self.text().filter(|_| matches!(self.scalar(), Some(Scalar::Text | Scalar::Timestamp)))
     }
 
-    /// Whether nothing was written here, or `null`.
+    /// Returns whether it is empty or `null`.
     pub fn is_null(self) -> bool {
         self.scalar() == Some(Scalar::Null)
     }
 
-    /// Returns the entries of a mapping, repeated keys included; none of anything else.
+    /// Returns the entries of a mapping, including repeated keys; empty for any other node.
     pub fn entries(self) -> impl Iterator<Item = EntryRef<'d>> {
         let node = self.resolved();
         let (root, own) = match node.place {
@@ -332,7 +332,7 @@ impl<'d> NodeRef<'d> {
         spread.chain(held)
     }
 
-    /// Returns the items of a list; none of anything else.
+    /// Returns the items of a list; empty for any other node.
     pub fn items(self) -> impl Iterator<Item = NodeRef<'d>> {
         let node = self.resolved();
         let (spread, own): (&'d [(usize, usize)], _) = match node.place {
@@ -347,8 +347,8 @@ impl<'d> NodeRef<'d> {
         spread.iter().map(move |&place| node.item(place)).chain(items.iter().map(move |item| node.at(block, item)))
     }
 
-    /// Returns the blocks of the items of a list, in their order, where each item is in a block of its own or shares
-    /// one with other items. `None` where all of the list is in one block.
+    /// Returns the blocks of the items of a list, in order, if each item has its own block or shares one with other
+    /// items; `None` if the whole list is in one block.
     pub fn item_blocks(self) -> Option<impl Iterator<Item = ItemBlock<'d>>> {
         let items = match self.place {
             Place::RootList => self.root_items(),
@@ -368,7 +368,8 @@ impl<'d> NodeRef<'d> {
         }))
     }
 
-    /// Whether an item of a list has a property. `question` stands for the property; thousands of items are asked once.
+    /// Returns whether an item of a list has a property. `question` identifies the property, so thousands of items are
+    /// searched once.
     pub fn has_item(self, question: usize, has: impl Fn(NodeRef<'d>) -> bool) -> bool {
         let node = self.resolved();
         let list = match node.place {
@@ -405,7 +406,7 @@ impl<'d> NodeRef<'d> {
         entries.take_while(move |entry| entry.key.own_range().start <= end)
     }
 
-    /// Whether it is a list whose items are in blocks of their own.
+    /// Returns whether it is a list with a block per item.
     pub fn is_spread(self) -> bool {
         match self.resolved().place {
             Place::RootList | Place::List(_) => true,
@@ -413,7 +414,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Item `index` of a list, in constant time.
+    /// Returns item `index` of a list, in constant time.
     pub fn item_at(self, index: usize) -> Option<NodeRef<'d>> {
         let node = self.resolved();
         match node.place {
@@ -426,14 +427,14 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the entry with this key; where the rules know merge keys, also one that is merged in.
+    /// Returns the entry with this key, including merged ones if the rules have merge keys.
     pub fn entry(self, key: &str) -> Option<EntryRef<'d>> {
         self.entry_within(key, 0, &mut 1_000)
     }
 
-    /// `left`: so many bases may still be looked at, since bases that are merged twice multiply.
+    /// `left`: number of bases that may still be searched, since bases that are merged twice multiply.
     fn entry_within(self, key: &str, depth: usize, left: &mut usize) -> Option<EntryRef<'d>> {
-        /// Bases may have bases; aliases cannot run in circles, the bound is for safety only.
+        /// Bases may have bases; aliases cannot be circular, the bound is for safety only.
         const DEPTH: usize = 64;
         if let Some(entry) = self.own_entry(key) {
             return Some(entry);
@@ -452,7 +453,7 @@ impl<'d> NodeRef<'d> {
         })
     }
 
-    /// Returns the entries of a mapping, those that are merged in after its own.
+    /// Returns the entries of a mapping, with merged ones after its own.
     pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
         let (bases, own): (Vec<_>, Vec<_>) = self.entries().partition(|entry| entry.is_merge());
         let mut entries = own;
@@ -467,9 +468,9 @@ impl<'d> NodeRef<'d> {
         entries
     }
 
-    /// Returns the entry with this key that is in the mapping itself; of a repeated key the last one, which counts.
+    /// Returns the entry with this key in the mapping itself; of a repeated key the last one, which counts.
     fn own_entry(self, key: &str) -> Option<EntryRef<'d>> {
-        /// Below this, looking at each is faster than a table.
+        /// Below this, a linear search is faster than a table.
         const FEW: usize = 32;
         let node = self.resolved();
         let (place, count) = match node.place {
@@ -498,7 +499,7 @@ impl<'d> NodeRef<'d> {
         node.entry_at(*table.get(key)?)
     }
 
-    /// Entry `number` of a mapping, in constant time.
+    /// Returns entry `number` of a mapping, in constant time.
     fn entry_at(self, number: usize) -> Option<EntryRef<'d>> {
         match self.place {
             Place::Root => (number < self.document.index.entries.len()).then(|| self.root_entry(number)),
@@ -515,7 +516,7 @@ impl<'d> NodeRef<'d> {
         self.entry(key).map(|entry| entry.value)
     }
 
-    /// Returns what a relative pointer names, aliases followed.
+    /// Returns the node at a relative pointer, following aliases.
     pub fn find(self, pointer: &Pointer) -> Option<NodeRef<'d>> {
         let mut node = self;
         for step in pointer.steps() {
@@ -527,13 +528,13 @@ impl<'d> NodeRef<'d> {
     fn step(self, step: &Step<'_>) -> Option<NodeRef<'d>> {
         match (self.shape(), step) {
             (Shape::Sequence, Step::Index(index)) => self.item_at(*index),
-            // A pointer that was read from text takes a number for an item, whatever is there.
+            // A parsed pointer reads a number as an item, whatever the node is.
             (Shape::Mapping, Step::Key(_) | Step::Index(_)) => self.get(&step.text()),
             (Shape::Sequence, Step::Key(_)) | (Shape::Scalar | Shape::Dangling, _) => None,
         }
     }
 
-    /// Returns the place that a pointer read from text names below this node: the nodes know which numbers are keys.
+    /// Returns the place of a parsed pointer below this node: the nodes know which numbers are keys.
     pub fn place_of(self, text: &Pointer) -> Pointer {
         let mut node = Some(self);
         text.steps().fold(Pointer::root(), |at, step| {
@@ -543,7 +544,7 @@ impl<'d> NodeRef<'d> {
         })
     }
 
-    /// Whether this is the key `name`; see [`NodeRef::key_text`].
+    /// Returns whether this is the key `name`; see [`NodeRef::key_text`].
     fn is_key(self, name: &str) -> bool {
         match self.scalar() {
             Some(Scalar::Text | Scalar::Timestamp) => self.text() == Some(name),
@@ -552,8 +553,8 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns a key as text. Keys that are no text become text, as in the tools that read these files: `1` is `"1"`,
-    /// `0x10` is `"16"`, `null` is empty.
+    /// Returns a key as text. Keys that are not strings become text, as in the tools that read these files: `1` is
+    /// `"1"`, `0x10` is `"16"`, `null` is empty.
     pub fn key_text(self) -> String {
         match self.scalar() {
             Some(Scalar::Null) => String::new(),
@@ -600,7 +601,7 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the block that the node is in.
+    /// Returns the number of the node's block.
     pub fn block(self) -> Option<usize> {
         match self.place {
             Place::Node { block, .. } => Some(block),
@@ -610,7 +611,7 @@ impl<'d> NodeRef<'d> {
 }
 
 impl Document {
-    /// Returns the last node before a place that has this name.
+    /// Returns the last node before a position that has this name.
     fn definition(&self, name: &str, block: usize, offset: usize) -> Option<(usize, &Node)> {
         let places = self.index.anchors.get(name)?;
         let before = places.partition_point(|&place| place <= block);
@@ -629,8 +630,8 @@ impl Document {
     }
 }
 
-/// Whether a key is surely not this one: it begins as no number does, and is none of the words that mean something
-/// else.
+/// Returns whether a key is certainly not this one: it does not begin like a number, and is not a word with another
+/// meaning.
 fn is_other(key: &Node, name: &str) -> bool {
     match &key.kind {
         NodeKind::Scalar { value, .. } => {
@@ -642,8 +643,8 @@ fn is_other(key: &Node, name: &str) -> bool {
     }
 }
 
-/// Returns the node with this name that begins at a place. Children are in the order of the text, so that only one of
-/// them can hold it.
+/// Returns the node with this name that begins at a position. Children are in the order of the text, so only one of
+/// them can contain it.
 fn named<'t>(node: &'t Node, name: &str, at: usize) -> Option<&'t Node> {
     if node.range.start == at && node.anchor.as_deref() == Some(name) {
         return Some(node);

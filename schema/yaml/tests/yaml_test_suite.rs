@@ -1,5 +1,5 @@
-//! The YAML project's conformance cases. They are not part of this repository: the test runs when
-//! `SPECLENS_YAML_TEST_SUITE` names the folder that holds them, and says so when it does not.
+//! The YAML project's conformance cases. They are not part of this repository: the test runs if
+//! `SPECLENS_YAML_TEST_SUITE` names their folder, and reports if it does not.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 

@@ -36,11 +36,19 @@ pub(super) fn columns() -> usize {
 /// Prints a result. Colours reach terminals only, and `NO_COLOR` keeps them away from those too. A reader
 /// that has gone away is not an error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
-    let mut stdout = anstream::stdout().lock();
+    finish(anstream::stdout().lock(), text)
+}
+
+fn finish(mut stdout: impl Write, text: &str) -> anyhow::Result<()> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write the result"),
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Prints a result for programs, which has no colours. It may be long.
+pub(super) fn print_plain(text: &str) -> anyhow::Result<()> {
+    finish(io::stdout().lock(), text)
 }
 
 /// Writes a result to a file, without colours.

@@ -24,7 +24,7 @@ use crate::{
 };
 
 use super::{
-    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
+    FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
 };
 use targets::{ReportKind, ReportTarget};
 
@@ -201,7 +201,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             output::complain(&error);
             lost = true;
         }
-        given_up |= args.fail_fast && (result.failed || result.broken);
+        given_up |= args.fail_fast && (result.failed || result.inconclusive);
         let mut report = loaded.report;
         report.result = Some(result);
         reports.push(report);
@@ -211,7 +211,10 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     lost |= !write(&targets, &reports, &failures, content);
-    Ok(if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) })
+    let code = if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) };
+    // They may be large, and the end of the program frees them at once.
+    std::mem::forget(reports);
+    Ok(code)
 }
 
 /// Cancels what runs when somebody interrupts the program.
@@ -271,9 +274,10 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
             // Written after each suite.
             ReportKind::ClawSpec => continue,
         };
-        let written = match &target.file {
-            Some(file) => output::write(file, &text),
-            None => output::print(&text),
+        let written = match (&target.file, target.kind) {
+            (Some(file), _) => output::write(file, &text),
+            (None, ReportKind::Human) => output::print(&text),
+            (None, _) => output::print_plain(&text),
         };
         if let Err(error) = written {
             output::complain(&error);
@@ -356,9 +360,9 @@ pub(super) async fn run(
 
 /// Returns what the result of one suite alone amounts to.
 fn result_code(result: &SuiteResult) -> u8 {
-    match (result.failed, result.broken) {
+    match (result.failed, result.inconclusive) {
         (true, _) => FAILED,
-        (false, true) => BROKEN,
+        (false, true) => INCONCLUSIVE,
         (false, false) => PASSED,
     }
 }
@@ -371,8 +375,8 @@ fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
         INVALID
     } else if results().any(|result| result.failed) {
         FAILED
-    } else if results().any(|result| result.broken) {
-        BROKEN
+    } else if results().any(|result| result.inconclusive) {
+        INCONCLUSIVE
     } else {
         PASSED
     }

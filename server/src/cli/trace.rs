@@ -22,7 +22,7 @@ use speclens_schema::{
 use tokio::{process::Command, time::timeout};
 
 use super::{
-    BROKEN, FAILED, INTERRUPTED, INVALID, PASSED,
+    FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED,
     discover::Wanted,
     levels,
     load::{self, Loaded},
@@ -106,8 +106,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         INVALID
     } else if results().any(|result| result.failed) {
         FAILED
-    } else if results().any(|result| result.broken) {
-        BROKEN
+    } else if results().any(|result| result.inconclusive) {
+        INCONCLUSIVE
     } else {
         PASSED
     })

@@ -38,7 +38,7 @@ impl Frequency {
         let (word, shown) = match (is_flaky, status) {
             (true, _) => ("flaky: passes", attempts.len() - concerned.len()),
             (false, Status::Fail) => ("fails", concerned.len()),
-            (false, Status::Error) => ("breaks", concerned.len()),
+            (false, Status::Error) => ("error", concerned.len()),
             (false, Status::Unknown) => ("unknown", concerned.len()),
             (false, Status::Warn) => ("warns", concerned.len()),
             (false, Status::Skip) => ("skipped", concerned.len()),

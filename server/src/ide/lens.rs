@@ -49,8 +49,8 @@ pub(crate) enum CaseState {
         /// Number of claims that are concerned.
         claims: usize,
     },
-    /// The run broke.
-    Broke {
+    /// The run ended with an error.
+    Error {
         /// Why.
         message: String,
     },
@@ -143,7 +143,7 @@ impl CaseState {
             }
             CaseState::Failed { claims: count } => format!("✗ {} failed", claims(count)),
             CaseState::Unknown { claims: count } => format!("? {} unknown", claims(count)),
-            CaseState::Broke { message } => format!("! broke: {message}"),
+            CaseState::Error { message } => format!("! error: {message}"),
         })
     }
 
@@ -151,7 +151,7 @@ impl CaseState {
     fn counted_as(&self) -> Counted {
         match self {
             CaseState::Failed { .. } => Counted::Failed,
-            CaseState::Broke { .. } => Counted::Broke,
+            CaseState::Error { .. } => Counted::Error,
             CaseState::Passed { .. } | CaseState::Warned { .. } => Counted::Passed,
             CaseState::Unknown { .. } => Counted::Unknown,
             CaseState::Stale => Counted::Stale,
@@ -165,7 +165,7 @@ impl CaseState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
     Failed,
-    Broke,
+    Error,
     Passed,
     Unknown,
     Skipped,
@@ -175,10 +175,11 @@ enum Counted {
 }
 
 impl Counted {
-    fn word(self) -> &'static str {
+    fn word(self, count: usize) -> &'static str {
         match self {
             Counted::Failed => "failed",
-            Counted::Broke => "broke",
+            Counted::Error if count == 1 => "error",
+            Counted::Error => "errors",
             Counted::Passed => "passed",
             Counted::Unknown => "unknown",
             Counted::Skipped => "skipped",
@@ -191,7 +192,7 @@ impl Counted {
     /// Whether it comes of a run.
     fn is_result(self) -> bool {
         match self {
-            Counted::Failed | Counted::Broke | Counted::Passed | Counted::Unknown => true,
+            Counted::Failed | Counted::Error | Counted::Passed | Counted::Unknown => true,
             Counted::Skipped | Counted::Stale | Counted::Running | Counted::NotRun => false,
         }
     }
@@ -399,7 +400,8 @@ fn of_file(document: &Document, around: Around<'_>, Counts { counts, has_result 
     };
     let mut lenses = vec![Lens { range: range.clone(), title, action }];
     if *has_result {
-        let words: Vec<String> = counts.iter().map(|(counted, count)| format!("{count} {}", counted.word())).collect();
+        let words: Vec<String> =
+            counts.iter().map(|(counted, count)| format!("{count} {}", counted.word(*count))).collect();
         lenses.push(Lens { range, title: words.join(", "), action: LensAction::Status });
     }
     lenses

@@ -103,7 +103,7 @@ impl CaseOutcome {
             | CaseState::Warned { .. }
             | CaseState::Failed { .. }
             | CaseState::Unknown { .. }
-            | CaseState::Broke { .. } => self.attempts.iter().map(|attempt| &attempt.result).collect(),
+            | CaseState::Error { .. } => self.attempts.iter().map(|attempt| &attempt.result).collect(),
         }
     }
 
@@ -112,8 +112,9 @@ impl CaseOutcome {
         let mut found: Vec<RunProblem> = Vec::new();
         let begun = self.attempts.iter().map(|attempt| &attempt.result).filter(|result| !result.is_left_out());
         for attempt in begun {
-            let broken = attempt.absence.as_ref().map(|it| run_problems::broken(dialect, document, case, &it.message));
-            for problem in broken.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
+            let run_error =
+                attempt.absence.as_ref().map(|it| run_problems::run_error(dialect, document, case, &it.message));
+            for problem in run_error.into_iter().chain(run_problems::noted(dialect, document, case, &attempt.notes)) {
                 // Attempts that break alike are one diagnostic.
                 if !found.contains(&problem) {
                     found.push(problem);
@@ -172,7 +173,7 @@ fn finished_state(attempts: &[JudgedAttempt]) -> CaseState {
     let timed = || results().filter_map(|result| result.figures.duration_ms);
     let duration_ms = timed().next().map(|_| timed().sum());
     if let Some(Absence { message, .. }) = results().find_map(|result| result.absence.as_ref()) {
-        return CaseState::Broke { message: message.clone() };
+        return CaseState::Error { message: message.clone() };
     }
     let count = |wanted: &[Status]| {
         let verdicts = results().flat_map(|result| &result.verdicts);

@@ -1,4 +1,4 @@
-//! Results of runs as diagnostics: each failing claim on the part that decides, a broken run on its action.
+//! Results of runs as diagnostics: each failing claim on the part that decides, an error of a run on its action.
 
 use std::ops::Range;
 
@@ -150,13 +150,13 @@ fn of_attempt(
     problems
 }
 
-/// Returns a run that broke, at what it should have done.
-pub(crate) fn broken(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
+/// Returns the error of a run, at its action.
+pub(crate) fn run_error(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
         range: place(document, dialect.name_key(), case, at),
         code: None,
-        message: format!("`{}`: the run broke: {message}", case.name),
+        message: format!("`{}` ended with an error: {message}", case.name),
         status: Status::Error,
         related: Vec::new(),
     }

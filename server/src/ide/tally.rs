@@ -55,7 +55,7 @@ pub(crate) fn title(state: &CaseState, tallies: &[Tally]) -> Option<String> {
         | CaseState::Warned { .. }
         | CaseState::Failed { .. }
         | CaseState::Unknown { .. }
-        | CaseState::Broke { .. } => {}
+        | CaseState::Error { .. } => {}
     }
     let names = short_names(&tallies.iter().map(|tally| &tally.subject).collect::<Vec<_>>());
     let mut named: Vec<(&Tally, String)> = tallies.iter().zip(names).collect();

@@ -76,7 +76,7 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
             | CaseState::Warned { .. }
             | CaseState::Failed { .. }
             | CaseState::Unknown { .. }
-            | CaseState::Broke { .. } => format!("`{test}` has not been run yet"),
+            | CaseState::Error { .. } => format!("`{test}` has not been run yet"),
         };
         return (text, Language::Text);
     };
@@ -151,7 +151,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
         text.push_str(&format!("duration: {}\n", super::lens::duration(duration)));
     }
     if let Some(error) = &evidence.error {
-        text.push_str(&format!("broke: {}\n", error.message));
+        text.push_str(&format!("error: {}\n", error.message));
     }
     // Who masked it may have said more.
     let masked =

@@ -245,7 +245,7 @@ async fn run(session: &Arc<Session>, uri: &str, wanted: Wanted, deed: Deed) -> R
     }
 }
 
-/// Waits for what a look at preconditions shows, as a page; `None` where it broke. The number of a run, where that is one.
+/// Waits for what a look at preconditions shows, as a page; `None` after an error. The number of a run, where that is one.
 async fn preconditions(begun: Begun, wanted: &Wanted, deed: &Deed) -> std::result::Result<Option<String>, u32> {
     match (deed, wanted) {
         (Deed::Preconditions, Wanted::Test(test)) => {

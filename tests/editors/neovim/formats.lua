@@ -9,8 +9,8 @@ end
 function scenario.tests(T)
   local test, wait, is = T.test, T.wait, T.is
 
-  --- Breaks one place of a file: the one problem is on `marked`.
-  local function broken(path, old, new, marked)
+  --- Damages one place of a file: the one problem is on `marked`.
+  local function damaged(path, old, new, marked)
     T.open(path)
     T.replace(old, new)
     wait('the diagnostic', function()
@@ -50,13 +50,13 @@ function scenario.tests(T)
   end
 
   test('a suite of cli-bench: an unknown key is named and cured', function()
-    broken('cli-bench/cli-bench.yaml', 'tasks:', 'task:', 'task')
+    damaged('cli-bench/cli-bench.yaml', 'tasks:', 'task:', 'task')
     fix()
     T.line('tasks:')
   end)
 
   test('a task file of cli-bench: assertions are checked and completed', function()
-    broken('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"', 'output_contain')
+    damaged('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"', 'output_contain')
     fix()
     T.replace('output_contains: "Usage"', 'output_')
     local labels = offered('- output_')
@@ -79,7 +79,7 @@ function scenario.tests(T)
   end)
 
   test('a contract of ClawSpec: types are checked and completed', function()
-    broken('clawspec/skills/newsletter/tests/scenarios.yaml', 'type: file_absent', 'type: file_absnt', 'file_absnt')
+    damaged('clawspec/skills/newsletter/tests/scenarios.yaml', 'type: file_absent', 'type: file_absnt', 'file_absnt')
     fix()
     T.replace('type: file_absent', 'type: file_abs')
     local labels = offered('type: file_abs')

@@ -1,5 +1,5 @@
-//! What a task takes at most, said before it is run. The number of requests is certain; that of tokens is as good as
-//! its assumptions, which are beside it.
+//! Upper bounds of a task before it runs. The number of requests is certain; that of tokens is as good as its
+//! assumptions, which are stated with it.
 
 use speclens_schema::{
     dialect::cli_bench::config::HelpMode,
@@ -8,28 +8,28 @@ use speclens_schema::{
 
 use super::{conversation, help};
 
-/// The tokens that an answer is assumed to have.
+/// Assumed number of tokens of an answer.
 const ANSWER_TOKENS: u64 = 1_000;
 
-/// The characters that a token is assumed to have.
+/// Assumed number of characters per token.
 const CHARACTERS_PER_TOKEN: u64 = 3;
 
-/// Characters around what a command printed, in the result that a model is sent.
+/// Number of characters around the output of a command in the result that is sent to a model.
 const AROUND_RESULT: usize = 200;
 
-/// What an attempt takes at most.
+/// Upper bounds of an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// Requests to the model; retries apart.
+    /// Requests to the model, without retries.
     pub requests: u64,
-    /// Tokens sent, as far as [`assumptions`] hold.
+    /// Tokens sent, under the [`assumptions`].
     pub input_tokens: u64,
-    /// Tokens received, as far as [`assumptions`] hold.
+    /// Tokens received, under the [`assumptions`].
     pub output_tokens: u64,
 }
 
 impl Bound {
-    /// Returns what an attempt of a task takes at most.
+    /// Returns the upper bounds of an attempt of a task.
     pub fn of(action: &AgentAction, subject: &Subject) -> Bound {
         let mode = match subject {
             Subject::Model { mode, .. } => *mode,
@@ -42,7 +42,7 @@ impl Bound {
         let first = tokens(conversation::characters_of_first_request(action, mode) + help);
         let more = tokens(2 * conversation::SHOWN + AROUND_RESULT) + ANSWER_TOKENS;
         let requests = u64::from(action.max_turns.max(1));
-        // Each request holds all answers and results before it.
+        // Each request contains all previous answers and results.
         Bound {
             requests,
             input_tokens: requests * first + more * (requests * (requests - 1) / 2),
@@ -50,7 +50,7 @@ impl Bound {
         }
     }
 
-    /// Returns the same for so many attempts.
+    /// Returns the bounds of this many attempts.
     pub fn times(self, attempts: u64) -> Bound {
         Bound {
             requests: self.requests * attempts,
@@ -73,7 +73,7 @@ fn tokens(characters: usize) -> u64 {
     (characters as u64).div_ceil(CHARACTERS_PER_TOKEN)
 }
 
-/// Says under which assumptions the numbers of tokens hold.
+/// Returns the assumptions behind the numbers of tokens.
 pub fn assumptions() -> String {
     format!(
         "one command per turn with {} characters of output; {} tokens per answer; \

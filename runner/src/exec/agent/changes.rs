@@ -1,4 +1,4 @@
-//! What an agent changed in its directory: the directory is looked at before and after, and compared.
+//! The changes that an agent made in its directory, from a comparison of the directory before and after.
 
 use std::{
     collections::BTreeMap,
@@ -11,10 +11,10 @@ use std::{
 use sha2::{Digest, Sha256};
 use speclens_schema::evidence::{Capture, Change, ChangedFile, FileLog, Standing};
 
-/// Maximum number of entries that are looked at.
+/// Maximum number of entries that are compared.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Maximum number of changed files that are kept, and of everything else by its name.
+/// Maximum number of changed files that are recorded.
 const MAX_CHANGED: usize = 2_000;
 const MAX_REST: usize = 10_000;
 
@@ -22,16 +22,16 @@ const MAX_REST: usize = 10_000;
 const MAX_READ: u64 = 64 * 1024 * 1024;
 const MAX_READ_TOGETHER: u64 = 256 * 1024 * 1024;
 
-/// Maximum size of a text that is kept, and of all of them together.
+/// Maximum size of a text that is recorded, and of all of them together.
 const MAX_TEXT: u64 = 256 * 1024;
 const MAX_TEXT_TOGETHER: usize = 8 * 1024 * 1024;
 
 /// A directory at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
-    /// What is below it, by path, `/` between names.
+    /// The entries below it, by path, with `/` between names.
     entries: BTreeMap<String, Seen>,
-    /// Whether some are missing.
+    /// Whether entries are missing.
     cut: bool,
 }
 
@@ -43,13 +43,13 @@ struct Seen {
     digest: Option<String>,
 }
 
-/// Looks at a directory; `None` where it cannot be read.
+/// Reads a directory; `None` if it cannot be read.
 pub(super) async fn snapshot(directory: &Path) -> Option<Snapshot> {
     let directory = directory.to_owned();
     tokio::task::spawn_blocking(move || Snapshot::of(&directory).ok()).await.ok().flatten()
 }
 
-/// Looks at the directory again, and returns what changed.
+/// Reads the directory again and returns the changes.
 pub(super) async fn since(before: Option<Snapshot>, directory: &Path) -> Option<FileLog> {
     let (before, directory) = (before?, directory.to_owned());
     let look = move || Some(compared(&before, &Snapshot::of(&directory).ok()?, &directory));

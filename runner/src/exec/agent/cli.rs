@@ -1,4 +1,4 @@
-//! The program of the suite: whether it is there, and which version it has. Both are found out before a model is asked.
+//! The program of the suite: whether it exists, and its version. Both are determined before a model is asked.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use tokio::sync::OnceCell;
 
 use super::shell::{Deadline, Shell};
 
-/// How long the look for a program, or for its version, may take.
+/// Maximum duration of the search for a program, and of asking for its version.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Maximum number of bytes kept of what it prints.
+/// Maximum number of bytes of its output that are kept.
 const LIMIT: usize = 64 * 1024;
 
 /// Maximum number of characters of a version.
 const MAX_VERSION: usize = 200;
 
-/// The version of the program of a suite, asked for once in a run.
+/// The version of a suite's program, determined once per run.
 #[derive(Debug, Default)]
 pub struct Version(OnceCell<Option<String>>);
 
@@ -37,7 +37,7 @@ pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result
     }
 }
 
-/// Returns the word of `cli` that names a program, where that is plain.
+/// Returns the word of `cli` that names a program, if there clearly is one.
 fn name_of(cli: &str) -> Option<&str> {
     let is_plain = |word: &str| word.chars().all(|letter| letter.is_alphanumeric() || "_./+@%:,~$-{}".contains(letter));
     let is_assignment = |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_plain(name) && !name.is_empty());
@@ -46,7 +46,7 @@ fn name_of(cli: &str) -> Option<&str> {
 }
 
 impl Version {
-    /// Returns the version: the first line that the command prints. Where it fails, `tell` is called once.
+    /// Returns the version: the first line of the command's output. If the command fails, `tell` is called once.
     pub(super) async fn of(
         &self,
         command: &str,

@@ -1,5 +1,5 @@
-//! The agent loop: a model is asked, what it calls runs, and it is told what came of it, until it calls nothing more or its
-//! turns are used up.
+//! The agent loop: a model is asked, its calls are run, and their results are sent back, until it calls nothing more or
+//! its turns are used up.
 
 use std::{
     sync::LazyLock,
@@ -26,23 +26,23 @@ const TOOL: &str = "run_command";
 /// Maximum duration of one command.
 const COMMAND: Duration = Duration::from_secs(60);
 
-/// The exit code of a command that took too long, and of one that could not be started.
+/// The exit codes of a command that timed out, and of one that could not be started.
 const TIMED_OUT: i32 = 124;
 const NOT_STARTED: i32 = 126;
 
-/// Maximum number of characters of each output that a model is shown; half from the beginning, half from the end.
+/// Maximum number of characters of each output that are shown to a model: half from the beginning, half from the end.
 pub(super) const SHOWN: usize = 10_000;
 
 /// Maximum number of calls in one answer that are run.
 const MAX_CALLS: usize = 32;
 
-/// Of the output of a command at least so many bytes are kept, however much the commands before it wrote.
+/// Minimum number of bytes of a command's output that are kept, whatever the commands before it wrote.
 const LEAST: usize = 64 * 1024;
 
 /// Maximum number of notes about single commands.
 const MAX_NOTES: usize = 20;
 
-/// What came of a conversation, as far as it got.
+/// The result of a conversation, possibly incomplete.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     pub(super) turns: Vec<Turn>,
@@ -53,7 +53,7 @@ pub(super) struct Conversation {
     pub(super) duration: Duration,
 }
 
-/// Who talks about what, and where its commands run.
+/// The parties and the limits of a conversation.
 #[derive(Clone, Copy)]
 pub(super) struct Talk<'a> {
     pub(super) action: &'a AgentAction,
@@ -61,18 +61,18 @@ pub(super) struct Talk<'a> {
     pub(super) test: &'a str,
     pub(super) model: &'a dyn Model,
     pub(super) mode: Option<HelpMode>,
-    /// What the model is shown of the program's help.
+    /// The part of the program's help that is shown to the model.
     pub(super) help: Option<&'a str>,
     pub(super) shell: &'a Shell,
     pub(super) deadline: Deadline,
     /// Maximum number of bytes kept of each stream; all streams together keep twice as many.
     pub(super) limit: usize,
-    /// Receives which answer is awaited, counted from 1.
+    /// Receives the number of the awaited answer, from 1.
     pub(super) turn: &'a (dyn Fn(u32) + Sync),
 }
 
 impl Talk<'_> {
-    /// Holds the conversation. Whatever ends it, what happened until then is kept.
+    /// Holds the conversation. Everything up to its end is kept, whatever ends it.
     pub(super) async fn hold(self) -> Conversation {
         let began = self.deadline.elapsed();
         let mut conversation = Conversation::default();
@@ -119,7 +119,7 @@ impl Talk<'_> {
         Ok(Ended::TurnLimit)
     }
 
-    /// Returns the next answer, and how long it took.
+    /// Returns the next answer, and its duration.
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
@@ -136,7 +136,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Does what a model calls. An error ends the conversation; what the model did wrong is told to it.
+    /// Performs a call of a model. An error ends the conversation; mistakes of the model are reported to it.
     async fn call(self, index: usize, call: &ToolCall, conversation: &mut Conversation) -> Result<Value, RunError> {
         let wrong = |what: String| Ok(json!({ "error": what }));
         if call.name != TOOL {
@@ -195,7 +195,7 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
     text
 }
 
-/// Returns what an agent program reads from standard input: it knows how to work, so this names only the task.
+/// Returns the standard input of an agent program: it knows how to work, so this names only the task.
 pub(super) fn instructions_of_program(action: &AgentAction, help: Option<&str>) -> String {
     let help = help.map(|help| told_of_help(action, help)).unwrap_or_default();
     format!("{}\n", (task(action) + &help).trim_end())
@@ -205,19 +205,19 @@ fn told_of_help(action: &AgentAction, help: &str) -> String {
     format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli)
 }
 
-/// Returns what a model is asked to do.
+/// Returns the task as it is put to a model.
 fn task(action: &AgentAction) -> String {
     format!("CLI: {}\nTask: {}", action.surroundings.cli, action.intent)
 }
 
-/// Returns how many characters the first request has, without the help of the program.
+/// Returns the number of characters of the first request, without the help of the program.
 pub(super) fn characters_of_first_request(action: &AgentAction, mode: Option<HelpMode>) -> usize {
     let Tool { name, description, parameters } = &*TOOL_SHAPE;
     let texts = [instructions(action, mode, None), task(action), parameters.to_string()];
     texts.iter().map(|text| text.chars().count()).sum::<usize>() + name.len() + description.len()
 }
 
-/// Returns a command as the agent learns of it: with an exit code whatever happened, and with both outputs.
+/// Returns a command as the agent sees it: always with an exit code, and with both outputs.
 fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
     let exit = |code: i32| Some(Exit { code: Some(code), signal: None });
     if ran.timed_out {
@@ -232,7 +232,7 @@ fn as_a_shell_tells(mut ran: Ran, error: Option<&RunError>) -> Ran {
     ran
 }
 
-/// Returns what a model receives as the result of a command.
+/// Returns the result of a command as it is sent to a model.
 fn shown(ran: &Ran) -> Value {
     let stream = |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&it.text)).unwrap_or_default();
     let code = ran.exit.and_then(Exit::shell_code);
@@ -243,7 +243,7 @@ fn shown(ran: &Ran) -> Value {
     result
 }
 
-/// Returns the beginning and the end of a text, where it is a long one.
+/// Returns a text, or the beginning and the end of a long one.
 fn ends_of(text: &str) -> String {
     let length = text.chars().count();
     if length <= SHOWN {
@@ -264,7 +264,7 @@ fn brief(command: &str) -> String {
     }
 }
 
-/// Returns the sum of what all answers used. Money is known only where that of each answer is.
+/// Returns the total usage of all answers. The cost is known only if that of each answer is.
 pub(super) fn usage(turns: &[Turn]) -> Option<Usage> {
     let known: Vec<Usage> = turns.iter().filter_map(|turn| turn.usage).collect();
     if known.is_empty() {

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of calls of the program.
 const MAX_CALLS: usize = 20;
 
-/// How many names of subcommands follow each other: `mycli remote add`.
+/// Maximum number of subcommand names in a row: `mycli remote add`.
 const MAX_DEPTH: usize = 2;
 
 /// Maximum number of bytes kept of each help text.
@@ -26,19 +26,20 @@ const LIMIT: usize = 256 * 1024;
 /// Maximum number of characters that are shown to a model.
 pub(super) const MAX_CHARACTERS: usize = 4_000;
 
-/// A part that is cut to fewer characters than this says too little.
+/// Minimum number of characters of a truncated part; less is omitted.
 const MIN_CHARACTERS: usize = 120;
 
-/// What a program says about itself or about a subcommand.
+/// The help text of a program or of a subcommand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Help {
     /// The command: `mycli remote`.
     pub(super) command: String,
-    /// What it printed.
+    /// Its output.
     pub(super) text: String,
 }
 
-/// Asks a program, and its subcommands, for help; those that fit the intent first. The program comes first in the list.
+/// Asks a program and its subcommands for help, those that fit the intent first. The program itself comes first in the
+/// list.
 pub(super) async fn capture(
     program: &str,
     intent: &str,
@@ -60,7 +61,7 @@ pub(super) async fn capture(
         }
         let text = |capture: &Option<Capture>| capture.as_ref().map(|it| it.text.trim().to_owned()).unwrap_or_default();
         let (stdout, stderr) = (text(&finished.ran.stdout), text(&finished.ran.stderr));
-        // Some programs print their help on standard error, and some call asking for it a failure.
+        // Some programs print their help on standard error, and some exit with a failure.
         let printed = if stdout.is_empty() { stderr } else { stdout };
         let begun = !matches!(finished.ran.exit, None | Some(Exit { code: Some(126 | 127), .. }));
         if !begun || finished.error.is_some() || printed.is_empty() {
@@ -79,7 +80,7 @@ pub(super) async fn capture(
             let message = format!("cannot read the help of `{program}` with `{asked}`: {how}");
             return Err(RunError { kind: RunErrorKind::Help, message });
         }
-        // A program that prints the same for every subcommand has no help of its own for them.
+        // A program that prints the same for every subcommand has no separate help for them.
         if found.iter().any(|known| known.text == printed) {
             continue;
         }
@@ -128,7 +129,7 @@ fn subcommands(help: &str) -> Vec<String> {
     names
 }
 
-/// Returns the words of a text that say something, without a plural's `s`.
+/// Returns the significant words of a text, without a plural's `s`.
 fn words(text: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 16] = [
         "and", "the", "for", "with", "from", "that", "this", "into", "all", "use", "using", "are", "not", "you", "its",
@@ -142,7 +143,7 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns the parts of a program's help that share most words with the intent of a task, in the order in which they
-/// were captured. The line that says how the program is called is always the first.
+/// were captured. The usage line always comes first.
 pub(super) fn select(helps: &[Help], intent: &str) -> String {
     let Some(root) = helps.first() else { return String::new() };
     let wanted = words(intent);
@@ -173,7 +174,7 @@ pub(super) fn select(helps: &[Help], intent: &str) -> String {
     format!("{usage}\n{parts}")
 }
 
-/// Returns the lines of a text that fit into so many characters; `None` where that is too little to say something.
+/// Returns the lines of a text that fit into this many characters; `None` if too little would be left.
 fn within(text: &str, room: usize) -> Option<String> {
     const MORE: &str = "[...]";
     if text.chars().count() <= room {

@@ -1,5 +1,4 @@
-//! The directory that a task works in: a new one of its own, or the `workdir` of the suite, which no one else uses at
-//! the same time.
+//! The working directory of a task: a new one, or the `workdir` of the suite, which no one else uses at the same time.
 
 use std::{
     collections::HashMap,
@@ -15,33 +14,33 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exec::temporary::Temporary;
 
-/// Time to wait before asking again whether another process has left the directory.
+/// Pause between two attempts to lock the directory.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Maximum number of names that are reported of a `workdir` that is not empty.
+/// Maximum number of entries that the note on a non-empty `workdir` names.
 const MAX_NAMES: usize = 5;
 
-/// The directory of a task. Dropping it removes a temporary one, and lets the next attempt into a shared one.
+/// The directory of a task. Dropping it removes a temporary one, and unlocks a shared one for the next attempt.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Its absolute path, without links.
+    /// Its absolute path, with symbolic links resolved.
     pub(super) directory: PathBuf,
-    /// What a reader of the results should know about it.
+    /// Notes for the report.
     pub(super) notes: Vec<String>,
     _claim: Claim,
 }
 
-/// What makes a directory the attempt's own.
+/// The attempt's exclusive claim to a directory.
 #[derive(Debug)]
 enum Claim {
-    /// It is new, and removed in the end unless it is kept.
+    /// A new directory, removed at the end unless it is kept.
     Temporary { _directory: Option<Temporary> },
-    /// Nobody else uses it until this is dropped.
+    /// A shared directory, locked until this is dropped.
     Held { _process: tokio::sync::OwnedMutexGuard<()>, _file: Option<fs::File> },
 }
 
 impl Place {
-    /// Makes a new directory, which stays where `keep` says so.
+    /// Creates a new directory, which is not removed if `keep` is set.
     pub(super) async fn temporary(keep: bool) -> Result<Place, RunError> {
         let wrong = |error: io::Error| {
             let parent = env::temp_dir();
@@ -57,7 +56,7 @@ impl Place {
                 let own = Temporary::make()?;
                 (own.path().to_owned(), Some(own))
             };
-            // Commands see the path without links, as `pwd` prints it.
+            // Commands see the resolved path, as `pwd` prints it.
             Ok((path.canonicalize()?, own))
         };
         let made = tokio::task::spawn_blocking(make).await.map_err(io::Error::other).and_then(|made| made);
@@ -70,8 +69,8 @@ impl Place {
         Ok(Place { directory, notes, _claim: Claim::Temporary { _directory: own } })
     }
 
-    /// Takes the `workdir` of a suite, which begins in the directory of the suite, and creates it if it is not there.
-    /// Waits until no one else works in it, and reports the wait by `tell`.
+    /// Locks the `workdir` of a suite, relative to the directory of the suite, and creates it if it does not exist.
+    /// Waits until no one else works in it, and reports the wait through `tell`.
     pub(super) async fn shared(
         workdir: &str,
         suite: &Path,
@@ -84,7 +83,7 @@ impl Place {
         let directory = named.canonicalize().map_err(wrong)?;
         let waiting = || tell(format!("waiting for another test to finish in {}", directory.display()));
         let mutex = mutex_of(&directory);
-        // Once, even if a command that is about to start still holds the lock of the attempt that has just ended.
+        // Only once, even if a command that is about to start still holds the lock of the attempt that has just ended.
         let mut is_announced = false;
         let process = match Arc::clone(&mutex).try_lock_owned() {
             Ok(guard) => guard,
@@ -109,7 +108,7 @@ impl Place {
         };
         while let Some(Err(error)) = file.as_ref().map(fs::File::try_lock) {
             match error {
-                // A file system without locks.
+                // The file system does not support locks.
                 fs::TryLockError::Error(_) => break,
                 fs::TryLockError::WouldBlock if !is_announced => {
                     waiting();
@@ -122,14 +121,14 @@ impl Place {
                 () = cancel.cancelled() => return Err(cancelled()),
             }
         }
-        // Whoever had it may have removed it.
+        // The previous holder may have removed it.
         fs::create_dir_all(&directory).map_err(wrong)?;
         notes.extend(content_note(&directory));
         Ok(Place { directory, notes, _claim: Claim::Held { _process: process, _file: file } })
     }
 }
 
-/// That a directory is not empty, if it is not.
+/// Returns a note if a directory is not empty.
 fn content_note(directory: &Path) -> Option<String> {
     let mut names: Vec<String> = fs::read_dir(directory)
         .ok()?
@@ -148,7 +147,7 @@ fn content_note(directory: &Path) -> Option<String> {
     }
 }
 
-/// Returns what keeps the attempts of this process out of each other's way.
+/// Returns the mutex by which the attempts of this process share a directory.
 fn mutex_of(directory: &Path) -> Arc<tokio::sync::Mutex<()>> {
     type Mutexes = HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>;
     static MUTEXES: LazyLock<Mutex<Mutexes>> = LazyLock::new(Mutex::default);
@@ -156,8 +155,8 @@ fn mutex_of(directory: &Path) -> Arc<tokio::sync::Mutex<()>> {
     Arc::clone(mutexes.entry(directory.to_owned()).or_default())
 }
 
-/// Returns the file that processes lock who want to use a directory. It is not in the directory, where tasks would find
-/// it, and it stays: a lock file that is removed can be locked by two.
+/// Returns the lock file by which processes share a directory. It is outside the directory, so tasks do not find it,
+/// and it is never removed: a lock file that is removed can be locked by two.
 fn lock_file(directory: &Path) -> io::Result<fs::File> {
     let home = || env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".local/state"));
     let state = env::var_os("XDG_STATE_HOME").filter(|state| !state.is_empty()).map(PathBuf::from).or_else(home);

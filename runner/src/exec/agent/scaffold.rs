@@ -1,7 +1,7 @@
-//! Copies the directory that a task begins with.
+//! Copies the initial directory of a task.
 //!
-//! Everything is looked at before anything is copied, so that a scaffold that is refused leaves nothing behind. A link
-//! that leads out of the scaffold would let an agent write to what the link leads to, so it is refused.
+//! Everything is checked before anything is copied, so a refused scaffold leaves nothing behind. A link that leads out
+//! of the scaffold would let an agent write to its target, so it is refused.
 
 use std::{
     fs, io,
@@ -17,7 +17,7 @@ const MAX_ENTRIES: usize = 20_000;
 /// Maximum size of all files of a scaffold together, in mebibytes.
 const MAX_MIB: u64 = 1024;
 
-/// A part of a scaffold, by its path from there.
+/// An entry of a scaffold, by its relative path.
 struct Entry {
     path: PathBuf,
     kind: Kind,
@@ -31,10 +31,10 @@ enum Kind {
     Link(PathBuf),
 }
 
-/// Copies a scaffold, which is named from the directory of the suite, into the directory of the task. What is there by the
-/// same name is replaced.
+/// Copies a scaffold, whose path is relative to the directory of the suite, into the directory of the task. Existing
+/// entries of the same name are replaced.
 pub(super) async fn copy(scaffold: &str, suite: &Path, to: &Path, cancel: &CancellationToken) -> Result<(), RunError> {
-    // Whoever stops waiting stops the copying, too.
+    // Dropping the future stops the copying, too.
     let stop = cancel.child_token();
     let _guard = stop.clone().drop_guard();
     let (name, from, to) = (scaffold.to_owned(), suite.join(scaffold), to.to_owned());
@@ -64,14 +64,14 @@ fn copy_all(name: &str, from: &Path, to: &Path, stop: &CancellationToken) -> Res
             refused(format!("cannot copy `{}` of the scaffold `{name}`: {error}", entry.path.display()))
         })?;
     }
-    // Deepest first, and after their content: some may not be written to.
+    // Deepest first, and after their content: some may be read-only.
     for entry in entries.iter().rev().filter(|entry| matches!(entry.kind, Kind::Directory)) {
         fs::set_permissions(to.join(&entry.path), entry.permissions.clone()).map_err(unreadable)?;
     }
     Ok(())
 }
 
-/// Everything in a scaffold, each directory before what it holds.
+/// Returns all entries of a scaffold, each directory before its content.
 fn list(name: &str, root: &Path, stop: &CancellationToken) -> Result<Vec<Entry>, RunError> {
     let mut entries = Vec::new();
     let mut bytes = 0;
@@ -127,8 +127,8 @@ fn list(name: &str, root: &Path, stop: &CancellationToken) -> Result<Vec<Entry>,
     Ok(entries)
 }
 
-/// Whether a link in a directory of the scaffold leads out of the scaffold at any step of its way. The copy is
-/// somewhere else, so an absolute target and one that comes back by the name of the scaffold lead out, too.
+/// Returns whether a link in a directory of the scaffold leads out of the scaffold at any step. The copy is elsewhere,
+/// so an absolute target, and one that comes back by the name of the scaffold, lead out, too.
 fn leads_out(root: &Path, directory: &Path, target: &Path) -> bool {
     let mut place = root.join(directory);
     for component in target.components() {
@@ -140,7 +140,7 @@ fn leads_out(root: &Path, directory: &Path, target: &Path) -> bool {
             }
             Component::Normal(name) => {
                 place.push(name);
-                // Where there is nothing, nothing leads away either.
+                // A path that does not exist leads nowhere.
                 if let Ok(real) = place.canonicalize() {
                     place = real;
                 }
@@ -157,7 +157,7 @@ fn copy_one(root: &Path, entry: &Entry, target: &Path) -> io::Result<()> {
     let known = fs::symlink_metadata(target).ok();
     match &entry.kind {
         Kind::Directory => match known {
-            // A link to a directory would lead what follows to wherever it leads.
+            // A link to a directory would lead its entries to the target of the link.
             Some(known) if !known.is_dir() => {
                 fs::remove_file(target)?;
                 fs::create_dir(target)

@@ -8,16 +8,16 @@ use tokio_util::sync::CancellationToken;
 use super::shell::{Deadline, Shell};
 use crate::exec::process::{Finished, end_of};
 
-/// How long one command of `setup` may take.
+/// Maximum duration of one command of `setup`.
 const SETUP: Duration = Duration::from_secs(600);
 
-/// How long one command of `teardown` may take.
+/// Maximum duration of one command of `teardown`.
 const TEARDOWN: Duration = Duration::from_secs(60);
 
-/// How long one command of `teardown` may take when the run was cancelled.
+/// Maximum duration of one command of `teardown` after a cancelled run.
 const HURRIED: Duration = Duration::from_secs(3);
 
-/// Maximum number of bytes kept of each stream of such a command: only its end is told.
+/// Maximum number of bytes kept of each stream of such a command: only its end is reported.
 const LIMIT: usize = 1024 * 1024;
 
 /// Runs the commands of `setup` one after the other. The first one that fails is the error.
@@ -42,10 +42,10 @@ pub(super) async fn setup<'c>(
     Ok(())
 }
 
-/// Runs all commands of `teardown`, also after a run that was cancelled. Returns what failed.
+/// Runs all commands of `teardown`, also after a cancelled run. Returns error messages.
 pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> {
     let mut notes = Vec::new();
-    // What ended the run must not end these.
+    // The cancellation of the run must not end these commands.
     let never = CancellationToken::new();
     let timeout = if shell.cancel.is_cancelled() { HURRIED } else { TEARDOWN };
     for command in commands {
@@ -57,7 +57,7 @@ pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> 
     notes
 }
 
-/// Returns how a command failed, if it did.
+/// Returns the reason why a command failed, if it did.
 fn failure(finished: &Finished) -> Option<String> {
     match (&finished.error, finished.ran.exit) {
         (Some(error), _) => Some(format!("failed: {}", error.message)),

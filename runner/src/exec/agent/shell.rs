@@ -1,4 +1,4 @@
-//! The shell of a task: where its commands run, with which environment, and how long.
+//! The shell of a task: directory, environment and deadlines of its commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::process::{self, Background, Environment, Finished};
 
-/// Returns the environment of a task: that of this program without the keys of providers, and what the suite and the
-/// task set.
+/// Returns the environment of a task: that of this program without the keys of providers, and the variables of the
+/// suite and the task.
 pub(super) fn environment(action: &AgentAction, directory: &Path, keys: &BTreeSet<String>) -> Environment {
     let directory = directory.to_string_lossy();
-    // Output goes to no terminal.
+    // Output does not go to a terminal.
     let mut set = BTreeMap::from([("TERM".to_owned(), "dumb".to_owned())]);
     for (name, value) in action.environment() {
         set.insert(name.to_owned(), template::expand(value, &directory));
@@ -28,12 +28,12 @@ pub(super) fn environment(action: &AgentAction, directory: &Path, keys: &BTreeSe
     Environment { set, removed }
 }
 
-/// Where the commands of a task run.
+/// The shell of a task.
 #[derive(Debug)]
 pub(super) struct Shell {
     pub(super) directory: PathBuf,
     pub(super) environment: Environment,
-    /// What the commands leave running.
+    /// Background processes of the commands.
     pub(super) background: Background,
     pub(super) cancel: CancellationToken,
 }
@@ -44,7 +44,7 @@ impl Shell {
         self.run_until(script, timeout, limit, &self.cancel).await
     }
 
-    /// Runs a command that something else cancels.
+    /// Runs a command with its own cancellation token.
     pub(super) async fn run_until(
         &self,
         script: &str,
@@ -64,7 +64,7 @@ impl Shell {
     }
 }
 
-/// The time that a task has. Time in which the program is suspended does not count.
+/// The deadline of a task. Time in which the program is suspended does not count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     limit: Option<Duration>,
@@ -86,7 +86,7 @@ impl Deadline {
         self.began.elapsed().saturating_sub(process::suspended() - self.suspended)
     }
 
-    /// Returns what is left of the time, and of at most so much.
+    /// Returns the remaining time, or `most` if that is less.
     pub(super) fn left(self, most: Duration) -> Duration {
         self.limit.map_or(most, |limit| limit.saturating_sub(self.elapsed()).min(most))
     }
@@ -95,7 +95,7 @@ impl Deadline {
         self.left(Duration::MAX).is_zero()
     }
 
-    /// Waits until the time is over.
+    /// Waits until the deadline.
     pub(super) async fn over(self) {
         loop {
             match self.limit {
@@ -106,7 +106,7 @@ impl Deadline {
         }
     }
 
-    /// That the time is over.
+    /// Returns the error of a task that reached its deadline.
     pub(super) fn error(self) -> RunError {
         let limit = self.limit.unwrap_or_default().as_millis();
         RunError { kind: RunErrorKind::TimedOut, message: format!("timed out after {limit} ms: the test was stopped") }

@@ -27,23 +27,23 @@ use super::{Actor, Surroundings, Version, Worker, perform};
 use crate::exec::{Attempt, Site, process::Background};
 use crate::model::{Answering, Message, Model, Reply, Request};
 
-/// What a model does when it is asked.
+/// The behavior of a model when it is asked.
 #[derive(Clone, Debug)]
 enum Step {
     Answers(Reply),
-    Breaks(RunErrorKind),
+    Fails(RunErrorKind),
     /// Never answers.
     Hangs,
 }
 
-/// A model that answers what the test says.
+/// A model with the answers of the test.
 #[derive(Debug, Default)]
 struct Scripted {
     steps: Mutex<VecDeque<Step>>,
-    /// What is answered when nothing is left.
+    /// The answer after the last step.
     forever: Option<Reply>,
     requests: Mutex<Vec<Request>>,
-    /// Told whenever the model is asked.
+    /// Notified whenever the model is asked.
     asked: Notify,
 }
 
@@ -55,7 +55,7 @@ impl Model for Scripted {
         Box::pin(async move {
             match step {
                 Some(Step::Answers(reply)) => Ok(reply),
-                Some(Step::Breaks(kind)) => Err(RunError { kind, message: "broken".to_owned() }),
+                Some(Step::Fails(kind)) => Err(RunError { kind, message: "down".to_owned() }),
                 Some(Step::Hangs) => std::future::pending().await,
                 None => Ok(self.forever.clone().unwrap_or_else(|| says("done"))),
             }
@@ -85,7 +85,7 @@ fn model(steps: impl IntoIterator<Item = Step>) -> Scripted {
     Scripted { steps: Mutex::new(steps.into_iter().collect()), ..Scripted::default() }
 }
 
-/// Returns a model that runs these commands, one in each turn, and is done.
+/// Returns a model that runs these commands, one per turn, and then stops.
 fn running(commands: &[&str]) -> Scripted {
     model(commands.iter().map(|command| Step::Answers(runs(&[command]))))
 }
@@ -111,7 +111,7 @@ fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentA
     action
 }
 
-/// What came of a task.
+/// The result of a task.
 struct Worked {
     attempt: Attempt,
     site: Option<Site>,
@@ -124,7 +124,7 @@ impl Worked {
     }
 }
 
-/// A directory with a suite, and what a run of it is told.
+/// A directory with a suite, and the notes of its run.
 struct Suite {
     directory: tempfile::TempDir,
     keys: BTreeSet<String>,
@@ -191,7 +191,7 @@ fn stdout(ran: &Ran) -> &str {
     &ran.stdout.as_ref().unwrap().text
 }
 
-fn broke(worked: &Worked) -> (RunErrorKind, &str) {
+fn error_of(worked: &Worked) -> (RunErrorKind, &str) {
     let error = evidence(worked).error.as_ref().unwrap();
     (error.kind, &error.message)
 }
@@ -203,7 +203,7 @@ async fn close(worked: Worked) -> Vec<String> {
     }
 }
 
-/// Returns what the model was sent back for its calls.
+/// Returns the results that were sent back to the model.
 fn results(model: &Scripted) -> Vec<serde_json::Value> {
     let requests = model.requests.lock().unwrap();
     let messages = requests.last().unwrap().messages.iter();
@@ -214,7 +214,7 @@ fn results(model: &Scripted) -> Vec<serde_json::Value> {
     texts.collect()
 }
 
-/// Whether a process whose number is in a file runs.
+/// Returns whether the process whose id is in a file is running.
 fn is_running(file: &Path) -> bool {
     let number = fs::read_to_string(file).unwrap();
     let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));

@@ -1,4 +1,4 @@
-//! Processes as Unix groups them.
+//! Unix process groups.
 
 use std::{
     io::{self, Write},
@@ -17,48 +17,48 @@ use tokio::{
 
 use super::{keeper, lookup};
 
-/// A process that leads a group.
+/// The leader of a process group.
 pub(super) struct Child {
-    /// The first field, so it is dropped first: a leader that is not buried yet keeps the number of its group.
+    /// The first field, so it is dropped first: a leader that has not been reaped keeps the id of its group.
     group: Option<Group>,
     leader: tokio::process::Child,
 }
 
-/// A group of processes. Dropping it kills what is left of it.
+/// A process group. Dropping it kills its remaining processes.
 #[derive(Debug)]
 pub(super) struct Group {
     id: Pid,
-    /// Whether the process that led it was buried: from then on, nobody in the group has its number.
+    /// Whether the leader has been reaped: from then on, no process of the group has its id.
     leaderless: bool,
 }
 
-/// What the shell of a command does first: it waits for a line. Where the program dies before it has said who has to be
-/// ended with it, the line never comes, and the script does not begin. It is on the first line of the script, so that line
-/// numbers are those of the script, and the shell may still become the last command of it. (A shell that waits and then starts
-/// another one costs as much again as the command itself.)
+/// The prefix of a script: the shell waits for a line before it begins. If the program dies before it has registered
+/// the group, the line never comes, and the script does not begin. The prefix is on the first line of the script, so
+/// line numbers remain those of the script, and the shell may still become its last command. (A shell that waits and
+/// then starts another one costs as much again as the command itself.)
 const GATE: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_GATE; ";
 
-/// The same for a command that has nothing to read.
+/// The prefix for a command without input.
 const GATE_WITHOUT_INPUT: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_GATE; exec </dev/null; ";
 
 /// Opens the gate.
 const GO: &[u8] = b"\n";
 
-/// As much of the standard error of a shell may be about a script that it cannot read.
+/// Maximum number of bytes of a shell's standard error about a script that it cannot read.
 const MAX_COMPLAINT: usize = 4 * 1024;
 
-/// Returns what a shell is given to run.
+/// Returns the script with its prefix.
 pub(super) fn gated(script: &str, input: &[u8]) -> String {
     let gate = if input.is_empty() { GATE_WITHOUT_INPUT } else { GATE };
     format!("{gate}{script}")
 }
 
-/// Returns the script that a shell was given, without the gate: this program may itself be what somebody observes.
+/// Returns the script of a shell without the prefix: this program may itself be observed.
 pub(in crate::exec) fn ungated(script: &str) -> &str {
     [GATE_WITHOUT_INPUT, GATE].iter().find_map(|gate| script.strip_prefix(gate)).unwrap_or(script)
 }
 
-/// Removes the gate from the standard error of a shell: bash quotes the line that it cannot read.
+/// Removes the prefix from the standard error of a shell: bash quotes the line that it cannot read.
 pub(super) fn without_gate(stderr: &mut Vec<u8>) {
     let beginning = &stderr[..stderr.len().min(MAX_COMPLAINT)];
     for gate in [GATE_WITHOUT_INPUT, GATE] {
@@ -73,7 +73,7 @@ pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
     let shell = command.program.shell;
     let found = lookup::program(shell, command.environment.get("PATH"));
     match spawn_with(&found, command) {
-        // It was there before: the system looks for another one.
+        // It existed before: it is looked up again.
         Err(_) if found != Path::new(shell) => {
             lookup::forget();
             spawn_with(Path::new(shell), command)
@@ -87,7 +87,7 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
     let script = command.program.script;
     let (input, mut gate) = io::pipe()?;
     let mut process = tokio::process::Command::new(shell);
-    // Shells begin their complaints with the name that they were given.
+    // Shells begin their error messages with the name that they were started by.
     process.arg0(command.program.shell).args(["-c", &gated(script, command.input)]);
     for name in &command.environment.removed {
         process.env_remove(name);
@@ -107,12 +107,12 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
         keeper::begun(id);
         Group { id, leaderless: false }
     });
-    // An empty pipe has room for it. A shell that is gone by now needs it no more.
+    // An empty pipe has room for it. A shell that has already ended does not need it.
     let _ = gate.write_all(GO);
     if !command.input.is_empty() {
         let mut input = ChildStdin::from_std(OwnedFd::from(gate).into())?;
         let bytes = command.input.to_vec();
-        // A process that does not read it, or ends before, hangs nobody: the pipe ends with the process.
+        // A process that does not read it, or ends before, blocks nothing: the pipe ends with the process.
         tokio::spawn(async move { input.write_all(&bytes).await });
     }
     Ok(Child { group, leader })
@@ -127,18 +127,18 @@ impl Child {
         self.leader.stderr.take()
     }
 
-    /// Waits for the leader. Nothing when the system does not tell how it ended.
+    /// Waits for the leader. `None` if the system does not report its exit status.
     pub(super) async fn wait(&mut self) -> Option<Exit> {
         let status = self.leader.wait().await.ok();
         if let Some(group) = &mut self.group {
             group.leaderless = true;
         }
-        // A group that is empty now may give its number to strangers: it is not touched again.
+        // The id of an empty group may be reused: it is not touched again.
         self.group.take_if(|group| !group.is_alive());
         status.map(|status| Exit { code: status.code(), signal: status.signal() })
     }
 
-    /// Whether the leader has ended, even if nobody has waited for it yet.
+    /// Returns whether the leader has ended, even if it has not been reaped.
     pub(super) fn has_ended(&mut self) -> bool {
         matches!(self.leader.try_wait(), Ok(Some(_)))
     }
@@ -147,12 +147,12 @@ impl Child {
         self.group.iter().for_each(Group::terminate);
     }
 
-    /// Kills what is left of the group.
+    /// Kills the remaining processes of the group.
     pub(super) fn kill(&self) {
         self.group.iter().for_each(Group::kill);
     }
 
-    /// Waits until nothing of a group that was killed runs any more, as far as the patience goes: killing is a request.
+    /// Waits until no process of a killed group runs any more, at most for `patience`: killing is a request.
     pub(super) async fn gone(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline && self.group.as_ref().is_some_and(Group::is_running) {
@@ -160,8 +160,8 @@ impl Child {
         }
     }
 
-    /// Whether something of the group continues. What has closed its pipes may be about to end, and gets a moment for
-    /// it.
+    /// Returns whether a process of the group is still running. One that has closed its pipes may be about to end, and
+    /// gets a moment for it.
     pub(super) async fn has_leftovers(&self) -> bool {
         let Some(group) = &self.group else { return false };
         for _ in 0..20 {
@@ -173,7 +173,7 @@ impl Child {
         true
     }
 
-    /// Hands over what is left of the group.
+    /// Hands over the group, if it has remaining processes.
     pub(super) fn release(&mut self) -> Option<Group> {
         self.group.take()
     }
@@ -190,20 +190,20 @@ impl Group {
 
     pub(super) fn kill(&self) {
         if self.is_alive() {
-            // Twice, for a process that was being born during the first pass.
+            // Twice, for a process that was being forked during the first pass.
             let _ = kill_process_group(self.id, Signal::KILL);
             let _ = kill_process_group(self.id, Signal::KILL);
         }
     }
 
-    /// Whether anything of the group is left, be it only waiting to be buried.
+    /// Returns whether any process of the group exists, even one that is only waiting to be reaped.
     fn is_alive(&self) -> bool {
-        // A process with the number of a buried leader is a stranger, and so is its group.
+        // A process with the id of a reaped leader is unrelated, and so is its group.
         let reused = self.leaderless && test_kill_process(self.id) != Err(rustix::io::Errno::SRCH);
         !reused && test_kill_process_group(self.id).is_ok()
     }
 
-    /// Whether anything of the group runs.
+    /// Returns whether any process of the group is running.
     pub(super) fn is_running(&self) -> bool {
         self.is_alive() && has_running(self.id)
     }
@@ -216,14 +216,14 @@ impl Drop for Group {
     }
 }
 
-/// Whether a group has a process that runs: one that has ended and waits to be buried by `init` still
-/// belongs to its group. Where there is no `/proc` to tell them apart, all count.
+/// Returns whether a group has a running process: one that has ended and waits to be reaped by `init` still belongs to
+/// its group. Without `/proc` to distinguish them, all count.
 fn has_running(group: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let mut known = false;
     for process in processes.flatten() {
         let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else { continue };
-        // `pid (name) state parent group ...`; the name may hold anything.
+        // `pid (name) state parent group ...`; the name may contain anything.
         let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
         let state = fields.next();
         let number = fields.nth(1).and_then(|number| number.parse().ok());

@@ -1,127 +1,158 @@
-//! Ends what is left of a run when the program itself is killed and can do nothing any more.
+//! Ends the processes of a run when the program itself is killed.
 //!
-//! A shell waits in a group of its own and reads the numbers of the groups under way from a pipe. The pipe
-//! ends with the program, however that ends, and the shell then kills what was not reported as over. (The
-//! kernel could send a signal at the death of a parent, but of the parent's *thread*, to one process only
-//! instead of its group, and on Linux alone.)
+//! The ids of the running groups are in an unnamed file, and a shell in its own group waits at a pipe. The pipe ends
+//! with the program, however that ends; the shell then reads the file and kills the groups in it. (The kernel could
+//! send a signal at the death of a parent, but of the parent's *thread*, to one process only instead of its group, and
+//! on Linux alone.)
 //!
-//! The watcher can die or be stopped like any process. It never holds up a run: the pipe does not block, and a
-//! watcher that does not read is replaced.
+//! Nothing is sent to the shell while commands run: it costs them nothing, and one that is stopped delays none. A shell
+//! that has died is replaced before the next command.
 
 use std::{
-    collections::BTreeSet,
-    io::Write,
-    os::unix::process::CommandExt,
+    fs::File,
+    io::{self, PipeWriter},
+    os::unix::{fs::FileExt, process::CommandExt},
     process::{Child, Command, Stdio},
     sync::{Mutex, PoisonError},
 };
 
 use rustix::process::Pid;
 
+/// Standard input is the file. The pipe is the standard error, because a shell inherits nothing else.
 const SCRIPT: &str = "trap '' HUP INT QUIT TERM
-live=
-while read -r change group; do
-  rest=
-  for known in $live; do [ \"$known\" = \"$group\" ] || rest=\"$rest $known\"; done
-  live=$rest
-  [ \"$change\" = - ] || live=\"$live $group\"
-done
-for group in $live; do kill -s KILL -- \"-$group\"; done";
+read -r end <&2
+while read -r group; do [ -z \"$group\" ] || kill -s KILL -- \"-$group\" 2>/dev/null; done";
 
-/// One for the whole program, from its first command on.
+/// Number of bytes of a line of the file: an id or blanks, and the line end.
+const LINE: usize = 12;
+
+/// Number of lines that are written at first, so a disk that fills up later does no harm.
+const LINES: usize = 256;
+
+/// One for the whole program, started with its first command.
 static KEEPER: Mutex<Keeper> = Mutex::new(Keeper::new());
 
-/// Makes sure that somebody watches before a command begins: from its beginning on there is little time to lose.
+/// Makes sure that a watcher runs before a command begins.
 pub(super) fn prepare() {
-    with(|keeper| keeper.tell(""));
+    with(Keeper::prepare);
 }
 
-/// A group begins.
+/// Reports that a group begins.
 pub(super) fn begun(group: Pid) {
     with(|keeper| keeper.begun(group));
 }
 
-/// A group is over, and its number may be given to strangers.
+/// Reports that a group is over, so its id may be reused.
 pub(super) fn over(group: Pid) {
     with(|keeper| keeper.over(group));
 }
 
-/// Returns the groups that have begun and are not over.
+/// Returns the running groups.
 pub(super) fn live() -> Vec<Pid> {
-    with(|keeper| keeper.live.iter().filter_map(|group| Pid::from_raw(*group)).collect())
+    with(|keeper| keeper.lines.iter().copied().flatten().collect())
 }
 
 fn with<A>(act: impl FnOnce(&mut Keeper) -> A) -> A {
     act(&mut KEEPER.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What is watched over, and the process that does so.
+/// The running groups, and the process that watches over them.
 #[derive(Debug)]
 struct Keeper {
-    live: BTreeSet<i32>,
-    watcher: Option<Child>,
+    /// The lines of the file. A group keeps its line while it is running.
+    lines: Vec<Option<Pid>>,
+    watcher: Option<Watcher>,
+}
+
+/// A waiting shell.
+#[derive(Debug)]
+struct Watcher {
+    shell: Child,
+    file: File,
+    /// Ends with the program.
+    _pipe: PipeWriter,
 }
 
 impl Keeper {
     const fn new() -> Keeper {
-        Keeper { live: BTreeSet::new(), watcher: None }
+        Keeper { lines: Vec::new(), watcher: None }
+    }
+
+    fn prepare(&mut self) {
+        if self.watcher.as_mut().is_some_and(Watcher::is_waiting) {
+            return;
+        }
+        // Without it everything works, except for cleaning up after the death of the program.
+        let watcher = Watcher::begin(&self.lines)
+            .inspect_err(|error| tracing::warn!(%error, "commands are not stopped if this program is killed"));
+        self.watcher = watcher.ok();
     }
 
     fn begun(&mut self, group: Pid) {
-        self.live.insert(group.as_raw_nonzero().get());
-        self.tell(&line('+', group.as_raw_nonzero().get()));
+        let at = self.lines.iter().position(Option::is_none).unwrap_or(self.lines.len());
+        self.lines.resize(self.lines.len().max(at + 1), None);
+        self.set(at, Some(group));
     }
 
     fn over(&mut self, group: Pid) {
-        self.live.remove(&group.as_raw_nonzero().get());
-        self.tell(&line('-', group.as_raw_nonzero().get()));
+        if let Some(at) = self.lines.iter().position(|line| *line == Some(group)) {
+            self.set(at, None);
+        }
     }
 
-    /// Sends a change to the watcher. One that is gone, or does not read, gets a successor that learns everything.
-    fn tell(&mut self, change: &str) {
-        if self.watcher.as_mut().is_some_and(|watcher| send(watcher, change)) {
-            return;
-        }
-        let all: String = self.live.iter().map(|group| line('+', *group)).collect();
-        let successor = spawn().and_then(|mut watcher| send(&mut watcher, &all).then_some(watcher));
-        // Not before the successor watches.
-        if let Some(watcher) = std::mem::replace(&mut self.watcher, successor) {
-            dismiss(watcher);
+    fn set(&mut self, at: usize, group: Option<Pid>) {
+        self.lines[at] = group;
+        let written = self.watcher.as_ref().map_or(Ok(()), |watcher| watcher.write(at, group));
+        if let Err(error) = written {
+            tracing::warn!(%error, "a command is not stopped if this program is killed");
         }
     }
 }
 
-fn line(change: char, group: i32) -> String {
-    format!("{change} {group}\n")
+impl Watcher {
+    /// Starts a watcher with these groups.
+    fn begin(lines: &[Option<Pid>]) -> io::Result<Watcher> {
+        let file = nameless()?;
+        let blank = std::iter::repeat_n(None, LINES.saturating_sub(lines.len()));
+        let text: String = lines.iter().copied().chain(blank).map(line).collect();
+        // The shell reads from the beginning: nothing here moves the file position, which it shares.
+        file.write_all_at(text.as_bytes(), 0)?;
+        let (end, pipe) = io::pipe()?;
+        let shell = Command::new("sh")
+            .args(["-c", SCRIPT])
+            .current_dir("/")
+            .stdin(file.try_clone()?)
+            .stdout(Stdio::null())
+            .stderr(end)
+            .process_group(0)
+            .spawn()?;
+        Ok(Watcher { shell, file, _pipe: pipe })
+    }
+
+    fn is_waiting(&mut self) -> bool {
+        matches!(self.shell.try_wait(), Ok(None))
+    }
+
+    fn write(&self, at: usize, group: Option<Pid>) -> io::Result<()> {
+        self.file.write_all_at(line(group).as_bytes(), (at * LINE) as u64)
+    }
 }
 
-/// Whether the watcher's pipe took all of a text.
-fn send(watcher: &mut Child, text: &str) -> bool {
-    watcher.stdin.as_mut().is_some_and(|input| input.write_all(text.as_bytes()).is_ok())
+fn line(group: Option<Pid>) -> String {
+    let number = group.map(|group| group.as_raw_nonzero().to_string()).unwrap_or_default();
+    format!("{number:>width$}\n", width = LINE - 1)
 }
 
-/// Ends a watcher before its pipe ends: it must not kill what it knows.
-fn dismiss(mut watcher: Child) {
-    let _ = watcher.kill();
-    // It is buried at leisure: a process that is stuck in the kernel must not hold up the run.
-    let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || watcher.wait());
+/// Returns a new unnamed file.
+#[cfg(target_os = "linux")]
+fn nameless() -> io::Result<File> {
+    Ok(rustix::fs::memfd_create("speclens", rustix::fs::MemfdFlags::CLOEXEC)?.into())
 }
 
-/// Without it everything works, except for the death of the program.
-fn spawn() -> Option<Child> {
-    let watcher = Command::new("sh")
-        .args(["-c", SCRIPT])
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .and_then(|watcher| {
-            watcher.stdin.as_ref().map_or(Ok(()), |input| rustix::io::ioctl_fionbio(input, true))?;
-            Ok(watcher)
-        });
-    watcher.inspect_err(|error| tracing::warn!(%error, "commands are not stopped if this program is killed")).ok()
+/// Returns a new unnamed file.
+#[cfg(not(target_os = "linux"))]
+fn nameless() -> io::Result<File> {
+    tempfile::tempfile()
 }
 
 #[cfg(test)]
@@ -133,7 +164,7 @@ mod tests {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::Keeper;
+    use super::{Keeper, LINES};
 
     fn sleeper() -> (Child, Pid) {
         let child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
@@ -141,19 +172,29 @@ mod tests {
         (child, group)
     }
 
+    fn prepared() -> Keeper {
+        let mut keeper = Keeper::new();
+        keeper.prepare();
+        keeper
+    }
+
     /// Ends the pipe as the death of the program does, and waits until the watcher has done its work.
-    fn abandon(mut keeper: Keeper) {
-        let mut watcher = keeper.watcher.take().unwrap();
-        drop(watcher.stdin.take());
-        watcher.wait().unwrap();
+    fn abandon(keeper: Keeper) {
+        let mut watcher = keeper.watcher.unwrap();
+        drop(watcher._pipe);
+        watcher.shell.wait().unwrap();
+    }
+
+    fn shell_of(keeper: &Keeper) -> Pid {
+        Pid::from_raw(keeper.watcher.as_ref().unwrap().shell.id().cast_signed()).unwrap()
     }
 
     #[test]
     fn watcher_kills_live_groups_and_spares_those_that_are_over() {
-        let mut keeper = Keeper::new();
+        let mut keeper = prepared();
         let ((mut live, group), (mut over, other)) = (sleeper(), sleeper());
-        keeper.begun(group);
         keeper.begun(other);
+        keeper.begun(group);
         keeper.over(other);
         abandon(keeper);
         assert_eq!(live.wait().unwrap().signal(), Some(9));
@@ -163,36 +204,51 @@ mod tests {
     }
 
     #[test]
-    fn stopped_watcher_is_replaced_and_delays_nothing() {
-        let mut keeper = Keeper::new();
+    fn lines_of_groups_that_are_over_are_used_again() {
+        let mut keeper = prepared();
+        let strangers: Vec<Pid> = (0..5).map(|number| Pid::from_raw(i32::MAX - number).unwrap()).collect();
+        strangers.iter().for_each(|group| keeper.begun(*group));
+        strangers.iter().for_each(|group| keeper.over(*group));
         let (mut child, group) = sleeper();
         keeper.begun(group);
-        let first = keeper.watcher.as_ref().unwrap().id();
-        kill_process(Pid::from_raw(first.cast_signed()).unwrap(), Signal::STOP).unwrap();
-        // More than a pipe holds.
-        let stranger = Pid::from_raw(i32::MAX).unwrap();
-        for _ in 0..20_000 {
-            keeper.begun(stranger);
-            keeper.over(stranger);
-            if keeper.watcher.as_ref().unwrap().id() != first {
-                break;
-            }
-        }
-        assert_ne!(keeper.watcher.as_ref().unwrap().id(), first);
-        assert_eq!(child.try_wait().unwrap(), None, "the first watcher killed what it knew");
-        // The successor knows what began before its time.
+        assert_eq!(keeper.lines.len(), strangers.len());
         abandon(keeper);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
-    fn killed_watcher_is_replaced() {
-        let mut keeper = Keeper::new();
+    fn more_groups_than_the_file_has_lines_at_first_are_killed() {
+        let mut keeper = prepared();
+        let stranger = Pid::from_raw(i32::MAX).unwrap();
+        (0..=LINES).for_each(|_| keeper.begun(stranger));
+        let (mut child, group) = sleeper();
+        keeper.begun(group);
+        abandon(keeper);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn stopped_watcher_does_its_work_when_it_continues() {
+        let mut keeper = prepared();
+        kill_process(shell_of(&keeper), Signal::STOP).unwrap();
+        let (mut child, group) = sleeper();
+        keeper.begun(group);
+        keeper.prepare();
+        // The kernel continues it, too: the death of the program leaves its group without a parent.
+        kill_process(shell_of(&keeper), Signal::CONT).unwrap();
+        abandon(keeper);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn killed_watcher_is_replaced_by_one_that_knows_what_began_before() {
+        let mut keeper = prepared();
         let (mut child, group) = sleeper();
         keeper.begun(group);
         let watcher = keeper.watcher.as_mut().unwrap();
-        watcher.kill().unwrap();
-        watcher.wait().unwrap();
+        watcher.shell.kill().unwrap();
+        watcher.shell.wait().unwrap();
+        keeper.prepare();
         let (mut other, second) = sleeper();
         keeper.begun(second);
         abandon(keeper);

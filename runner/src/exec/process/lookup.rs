@@ -1,5 +1,4 @@
-//! Finds shells in `PATH`. The system would try to execute a file in every directory of the list, for each command
-//! again.
+//! Finds shells in `PATH`. Otherwise the system would try every directory of the list again for each command.
 
 use std::{
     collections::HashMap,
@@ -11,13 +10,13 @@ use std::{
 
 use rustix::fs::{Access, access};
 
-/// Maximum number of programs that are remembered: a task may have a list of its own.
+/// Maximum number of programs that are cached: each task may have its own `PATH`.
 const MAX_FOUND: usize = 64;
 
-/// What was found so far, by name and list.
+/// The programs found so far, by name and list.
 static FOUND: OnceLock<Mutex<HashMap<(String, OsString), PathBuf>>> = OnceLock::new();
 
-/// Returns where a program is. Where the list does not say so, this is its name, and the system reports what is wrong.
+/// Returns the path of a program. If the list does not have it, returns its name, and the system reports the error.
 pub(super) fn program(name: &str, list: Option<OsString>) -> PathBuf {
     let Some(list) = list.filter(|_| !name.contains('/')) else { return name.into() };
     let wanted = (name.to_owned(), list);
@@ -37,7 +36,7 @@ pub(super) fn program(name: &str, list: Option<OsString>) -> PathBuf {
     }
 }
 
-/// Forgets what was found: a program is not there any more.
+/// Forgets all programs: one of them no longer exists.
 pub(super) fn forget() {
     found().clear();
 }
@@ -46,8 +45,8 @@ fn found() -> MutexGuard<'static, HashMap<(String, OsString), PathBuf>> {
     FOUND.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the first program of a name. A directory that is not absolute depends on where the command runs, so the
-/// search ends there.
+/// Returns the first program of a name. A relative directory depends on where the command runs, so the search ends
+/// there.
 fn search(name: &str, list: &OsStr) -> Option<PathBuf> {
     list.as_bytes()
         .split(|byte| *byte == b':')
@@ -76,7 +75,7 @@ mod tests {
         let all = list(&[Path::new("/nowhere"), first.path(), second.path(), third.path()]);
         assert_eq!(program("tool", all.clone()), second.path().join("tool"));
         assert_eq!(program("tool", list(&[third.path(), second.path()])), third.path().join("tool"));
-        // What depends on the directory of the command is left to the system, and so is what is not there.
+        // Names that depend on the directory of the command, and names that are not found, are left to the system.
         let relative = list(&[Path::new("."), second.path()]);
         for (name, list) in [("tool", relative), ("tool", None), ("other", all.clone()), ("./tool", all.clone())] {
             assert_eq!(program(name, list), Path::new(name));

@@ -1,4 +1,4 @@
-//! Elsewhere nothing can be run: a tree of processes could not be ended reliably.
+//! On other systems nothing runs: a tree of processes could not be ended reliably.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Suspends the commands together with the program (Ctrl-Z), and counts the time that must not count as theirs.
+//! Suspends the commands together with the program (Ctrl-Z), and measures the time that does not count.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -13,9 +13,9 @@ use super::keeper;
 static CLOCK: Mutex<Clock> = Mutex::new(Clock { past: Duration::ZERO, since: None });
 
 struct Clock {
-    /// The time of all suspensions that are over.
+    /// The total time of past suspensions.
     past: Duration,
-    /// Time when the present one began.
+    /// Start of the current suspension.
     since: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ impl Drop for Suspension {
     }
 }
 
-/// Returns the time of all suspensions. That of the present one counts: whoever asks first after it must know.
+/// Returns the total time of all suspensions, including the current one.
 pub(super) fn total() -> Duration {
     with(|clock| clock.past + clock.since.map_or(Duration::ZERO, |since| since.elapsed()))
 }
@@ -52,7 +52,7 @@ fn with<A>(act: impl FnOnce(&mut Clock) -> A) -> A {
 
 fn signal(groups: &[Pid], signal: Signal) {
     for group in groups {
-        // One that has just ended cannot be stopped, and need not be.
+        // A group that has just ended cannot be stopped, and need not be.
         let _ = kill_process_group(*group, signal);
     }
 }

@@ -49,7 +49,7 @@ impl Finished {
     }
 }
 
-/// Returns the process whose id is in a file, once the file has it.
+/// Returns the process id in a file, once the file has one.
 pub(crate) async fn pid_in(path: PathBuf) -> Pid {
     let begun = Instant::now();
     loop {
@@ -63,7 +63,7 @@ pub(crate) async fn pid_in(path: PathBuf) -> Pid {
     }
 }
 
-/// Whether a process still runs: one that waits to be buried does not.
+/// Returns whether a process still runs: one that waits to be reaped does not.
 pub(crate) fn runs(pid: Pid) -> bool {
     if test_kill_process(pid).is_err() {
         return false;
@@ -325,7 +325,7 @@ async fn input_is_read_to_its_end() {
     };
     let finished = run(command, &Background::default(), &CancellationToken::new()).await;
     assert_eq!(finished.stdout().text, format!("{input}|a  b 'c'"));
-    // One that reads nothing of it is not waited for, and ends well.
+    // A process that reads nothing of it is not waited for, and ends successfully.
     let deaf = Command { program: Program::shell("exec <&-; echo deaf"), ..command };
     let finished = run(deaf, &Background::default(), &CancellationToken::new()).await;
     assert_eq!((finished.stdout().text.as_str(), &finished.error), ("deaf\n", &None));
@@ -376,7 +376,7 @@ async fn shell_that_is_elsewhere_now_is_found_again() {
         symlink("/bin/sh", place.join("own-shell")).unwrap();
         let finished = run(command, &Background::default(), &CancellationToken::new()).await;
         assert_eq!((finished.stdout().text.as_str(), &finished.error), ("begun\n", &None));
-        // It has the name that it was asked for by.
+        // It has the name that it was started by.
         assert!(finished.stderr().text.starts_with("own-shell: "), "{}", finished.stderr().text);
         std::fs::remove_file(place.join("own-shell")).unwrap();
     }
@@ -406,14 +406,14 @@ fn shell_that_records_sees_the_script_alone() {
     }
 }
 
-/// Returns the shells that are here, `sh` first.
+/// Returns the installed shells, `sh` first.
 fn shells() -> impl Iterator<Item = &'static str> {
     ["sh", "bash", "dash", "ksh", "zsh"].into_iter().filter(|shell| {
         *shell == "sh" || std::process::Command::new(shell).args(["-c", "exit 0"]).status().is_ok_and(|it| it.success())
     })
 }
 
-/// Returns what a shell does with a script, with and without this program.
+/// Returns the results of a script in a shell, with and without this program.
 async fn both_ways(shell: &str, script: &str) -> [(Option<i32>, Option<i32>, String, String); 2] {
     use std::os::unix::process::ExitStatusExt;
 
@@ -459,11 +459,11 @@ async fn script_does_what_it_does_in_a_shell_alone() {
         "trap 'echo bye' EXIT; exit 3",
         "echo $0 $# $- $LINENO; env | sed 's/=.*//'",
         "set -u; echo $SPECLENS_GATE",
-        // Some programs read an empty pipe, and nothing where there is none.
+        // Some programs read an empty pipe, and nothing without one.
         "[ -p /dev/stdin ] && echo a pipe",
         "ls -l /proc/self/fd/0 | sed 's/.*->//'; ls /proc/$$/fd",
         "kill -ABRT $$",
-        // The shell becomes its last command, whose end is its own.
+        // The shell becomes its last command and ends as that does.
         "exec sh -c 'kill -ABRT $$'",
         "sh -c 'kill -ABRT $$'",
     ];

@@ -1,4 +1,4 @@
-//! What the recording shells wrote down: for each command a file that begins with it, and one when it has ended.
+//! The log of the recording shells: for each command one file when it begins, and one when it has ended.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use speclens_schema::evidence::{CommandLog, Ran};
 const BEGUN: &str = "begun";
 const DONE: &str = "done";
 
-/// Maximum number of commands that are kept.
+/// Maximum number of recorded commands.
 const MAX_COMMANDS: usize = 2000;
 
 /// Maximum size of the file of one command: both of its streams, escaped.
@@ -27,24 +27,24 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Writes that a command begins; `None` where that cannot be written, or where there are too many already.
+    /// Writes the beginning of a command; `None` if that fails, or if there are too many already.
     pub(super) fn begin(directory: &'a Path, ran: &Ran) -> Option<Entry<'a>> {
         let count = fs::read_dir(directory).ok()?.count();
         if count > 2 * MAX_COMMANDS + 1 {
             return None;
         }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        // In the order in which they began, also where two begin at the same time.
+        // In the order of their beginnings, even if two begin at the same time.
         let entry = Entry { directory, name: format!("{since:032}-{:010}", std::process::id()) };
         entry.write(BEGUN, ran).then_some(entry)
     }
 
-    /// Writes what came of the command.
+    /// Writes the result of the command.
     pub(super) fn end(&self, ran: &Ran) {
         self.write(DONE, ran);
     }
 
-    /// Writes one of the files, whole or not at all.
+    /// Writes one of the files, completely or not at all.
     fn write(&self, ending: &str, ran: &Ran) -> bool {
         let draft = self.directory.join(format!("{}.draft", self.name));
         let written = serde_json::to_vec(ran).ok().and_then(|text| fs::write(&draft, text).ok());
@@ -52,7 +52,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Reads the commands in the order in which they began. Their outputs together keep at most twice `limit` bytes.
+/// Reads the commands in the order of their beginnings. Their outputs together keep at most twice `limit` bytes.
 pub(super) fn read(directory: &Path, limit: usize) -> CommandLog {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut begun: Vec<_> = entries.filter(|path| path.extension() == Some(OsStr::new(BEGUN))).collect();
@@ -64,7 +64,7 @@ pub(super) fn read(directory: &Path, limit: usize) -> CommandLog {
             let size = fs::metadata(path).ok()?.len();
             if size > MAX_BYTES { None } else { serde_json::from_slice(&fs::read(path).ok()?).ok() }
         };
-        // A command that was killed, or that still runs, has only begun.
+        // A command that was killed, or is still running, has only begun.
         let Some(mut ran) = read(&path.with_extension(DONE)).or_else(|| read(&path)) else {
             log.cut = true;
             continue;

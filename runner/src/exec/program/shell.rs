@@ -1,4 +1,4 @@
-//! The recording shell: runs the real one, passes everything through, and writes down what ran.
+//! The recording shell: runs the real one, passes everything through, and writes a log of the command.
 
 use std::{
     env,
@@ -16,7 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{super::process::ungated, LIMIT, LOG, WITHIN, WITHOUT, log::Entry};
 
-/// The subcommand of the program by which it is this shell.
+/// The subcommand of the program that starts this shell.
 pub const SUBCOMMAND: &str = "__shell";
 
 /// Exit status of a shell that cannot be started.
@@ -25,10 +25,11 @@ const NOT_STARTED: i32 = 126;
 /// Maximum number of bytes that are copied at once.
 const CHUNK: usize = 64 * 1024;
 
-/// How long an open pipe is waited for after the shell itself has ended. What a background process writes later is lost.
+/// Maximum time to wait for an open pipe after the shell itself has ended. Later output of a background process is
+/// lost.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Time to wait before looking again whether a pipe is closed.
+/// Pause before checking again whether a pipe is closed.
 const MOMENT: Duration = Duration::from_millis(2);
 
 /// Runs the shell whose path comes first, with the arguments after it. Returns the exit status.
@@ -45,7 +46,7 @@ pub fn run(arguments: &[OsString]) -> i32 {
         Ok(done) => done,
         Err(error) => {
             let message = format!("{}: {error}\n", shell.display());
-            // Without standard error nobody can be told.
+            // Without standard error, nothing can be reported.
             let _ = io::stderr().write_all(message.as_bytes());
             let failed = Exit { code: Some(NOT_STARTED), signal: None };
             (failed, [Some(Capture::default()), Some(Capture::whole(message))])
@@ -56,21 +57,21 @@ pub fn run(arguments: &[OsString]) -> i32 {
     if let Some(entry) = entry {
         entry.end(&ran);
     }
-    // As shells tell of a command that a signal ended.
+    // As shells report a command that was ended by a signal.
     exit.code.unwrap_or_else(|| 128 + exit.signal.unwrap_or_default())
 }
 
 /// Runs the shell to its end.
 async fn attend(shell: &OsStr, arguments: &[OsString], limit: usize) -> io::Result<(Exit, [Option<Capture>; 2])> {
     let mut process = tokio::process::Command::new(shell);
-    // What is shown on a terminal may look otherwise elsewhere: it stays there, and is not observed.
+    // Output to a terminal may look different elsewhere, so it is passed on without recording.
     let (sees_out, sees_err) = (!io::stdout().is_terminal(), !io::stderr().is_terminal());
     let piped = |is_seen: bool| if is_seen { Stdio::piped() } else { Stdio::inherit() };
     process.args(arguments).env(WITHIN, "1").stdout(piped(sees_out)).stderr(piped(sees_err));
     for name in env::var(WITHOUT).unwrap_or_default().lines() {
         process.env_remove(name);
     }
-    // From its first moment on the command gets what this process gets.
+    // From its first moment on the command gets the signals of this process.
     let signals = Signals::listen()?;
     let mut child = process.spawn()?;
     let stdout = child.stdout.take().map(|pipe| pipe.into_owned_fd()).transpose()?;
@@ -99,7 +100,7 @@ impl Signals {
         })
     }
 
-    /// Waits for a process, which gets the signals that this one gets.
+    /// Waits for a process and passes signals on to it.
     async fn pass_to(mut self, child: &mut tokio::process::Child) -> io::Result<ExitStatus> {
         let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
         loop {
@@ -110,7 +111,7 @@ impl Signals {
                 _ = self.hangup.recv() => rustix::process::Signal::HUP,
             };
             if let Some(id) = id {
-                // One that has just ended needs no signal.
+                // A process that has just ended needs no signal.
                 let _ = rustix::process::kill_process(id, received);
             }
         }
@@ -122,7 +123,7 @@ fn exit_of(status: ExitStatus) -> Exit {
     Exit { code: status.code(), signal: status.signal() }
 }
 
-/// A stream that is passed on while its beginning is kept.
+/// A stream that is passed on while its beginning is recorded.
 struct Copying {
     kept: Arc<Mutex<Kept>>,
     thread: JoinHandle<()>,
@@ -148,7 +149,7 @@ impl Copying {
                     Err(_) => return,
                 };
                 keep(&keeping, &chunk[..count], limit);
-                // Where nobody reads any more, the command learns it as it would without this one in between.
+                // If the reader is gone, the command notices as it would without this process in between.
                 if to.write_all(&chunk[..count]).and_then(|()| to.flush()).is_err() {
                     return;
                 }
@@ -157,7 +158,7 @@ impl Copying {
         Copying { kept, thread }
     }
 
-    /// Returns what was kept, once the stream is closed, or at the deadline.
+    /// Returns the recorded part, once the stream is closed or at the deadline.
     fn finish(self, deadline: Instant) -> Capture {
         while !self.thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(MOMENT);
@@ -174,7 +175,7 @@ fn keep(kept: &Mutex<Kept>, bytes: &[u8], limit: usize) {
     kept.cut |= bytes.len() > room;
 }
 
-/// Returns the command that a shell was started with: the text after `-c`, else the command line.
+/// Returns the command of a shell: the text after `-c`, or else the command line.
 fn text_of(shell: &OsStr, arguments: &[OsString]) -> String {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut options = words.iter();
@@ -187,7 +188,7 @@ fn text_of(shell: &OsStr, arguments: &[OsString]) -> String {
             (Some('-'), Some('-')) => continue,
             (Some('-' | '+'), Some(_)) => {
                 is_command |= word.starts_with('-') && word.contains('c');
-                // The name of the option is a word of its own.
+                // The name of the option is a separate word.
                 if word.ends_with(['o', 'O']) {
                     options.next();
                 }

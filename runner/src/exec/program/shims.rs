@@ -1,4 +1,4 @@
-//! The shells that record, as programs in a directory of their own.
+//! The recording shells, as programs in a private directory.
 
 use std::{
     fs, io,
@@ -9,26 +9,26 @@ use speclens_schema::words::shell_word;
 
 use crate::exec::temporary::Temporary;
 
-/// The shells that are replaced, where there are such programs.
+/// The shells that are replaced, if they are installed.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
 
-/// The shell that is always there.
+/// The shell that always exists.
 const SH: &str = "/bin/sh";
 
-/// Programs that stand in for shells, and where they write. Dropping it removes both.
+/// Programs that replace shells, and their log. Dropping it removes both.
 #[derive(Debug)]
 pub(super) struct Shims {
     directory: Temporary,
-    /// The stand-in that `SHELL` names.
+    /// The replacement that `SHELL` names.
     pub(super) shell: PathBuf,
     /// The real `sh`.
     pub(super) real: String,
 }
 
 impl Shims {
-    /// Writes the stand-ins. `path` and `shell` are the values of `PATH` and `SHELL` that would apply.
+    /// Writes the replacements. `path` and `shell` are the effective values of `PATH` and `SHELL`.
     pub(super) fn install(recorder: &Path, path: &str, shell: Option<&str>) -> io::Result<Shims> {
-        // Other users must not read what ran: such directories belong to their owner alone.
+        // Other users must not read the log: such directories belong to their owner alone.
         let directory = Temporary::make()?;
         let programs = directory.path().join("bin");
         fs::create_dir(&programs)?;
@@ -48,12 +48,12 @@ impl Shims {
         Ok(Shims { shell: programs.join(shell), directory, real })
     }
 
-    /// Returns where the stand-ins are.
+    /// Returns the directory of the replacements.
     pub(super) fn programs(&self) -> PathBuf {
         self.directory.path().join("bin")
     }
 
-    /// Returns where they write.
+    /// Returns the directory of the log.
     pub(super) fn log(&self) -> PathBuf {
         self.directory.path().join("log")
     }
@@ -65,7 +65,7 @@ fn find(name: &str, path: &str) -> Option<PathBuf> {
     absolute.map(|directory| Path::new(directory).join(name)).find(|program| program.is_file())
 }
 
-/// Writes a stand-in: within a recorded command it is the real shell at once.
+/// Writes a replacement: within a recorded command it starts the real shell directly.
 fn write(path: &Path, recorder: &Path, real: &Path) -> io::Result<()> {
     let word = |path: &Path| shell_word(&path.to_string_lossy());
     let (recorder, real) = (word(recorder), word(real));

@@ -1,4 +1,4 @@
-//! What a trigger would do, in words.
+//! The description of a trigger for dry runs.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{clock::Clock, gateway::Gateway};
 /// Placeholder for the id that the run gets when it begins.
 const RUN_ID: &str = "{{run_id}}";
 
-/// Says what would be sent to whom, one sentence or value per line.
+/// Returns the requests that would be sent, one sentence or value per line.
 pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: Clock, directory: &Path) -> Vec<String> {
     let known = KnownRun { run_id: Some(RUN_ID.to_owned()), started: Some(clock.seconds()) };
     let templates = begun(clock, directory, gateway, Some(&known)).templates.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How the end of a run is noticed that continues elsewhere.
+//! Detects the end of a run that continues elsewhere.
 
 use speclens_schema::evidence::{Context, Ended};
 
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{observe::Cancelled, watch::Watch};
 
-/// Waits until something says that the run has ended, until everything that is claimed is there and nothing is claimed that
-/// could still turn, or until the time is over.
+/// Waits until the end of the run is reported, or all claimed artifacts exist and no other claim could still change, or
+/// the time is over.
 pub(super) async fn wait(
     act: Act<'_>,
     context: &Context,

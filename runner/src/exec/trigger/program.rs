@@ -1,4 +1,4 @@
-//! Agents are started by the program `openclaw`, which answers when they are done.
+//! Agents are started by the program `openclaw`, which exits when they are done.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use crate::{
     watch::Watch,
 };
 
-/// How a shell ends that does not find a program.
+/// Exit status of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// Maximum duration of the list of agents: without it, the contract says who is meant.
+/// Maximum duration of listing the agents: without the list, the contract decides.
 const LISTING: Duration = Duration::from_secs(20);
 
-/// Lets an agent work, and waits for its answer.
+/// Starts an agent, and waits for its answer.
 pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
     let message = match act.filled.message() {
         Ok(message) => message,
-        Err(message) => return broken(Evidence::default(), RunErrorKind::MissingVariable, message),
+        Err(message) => return with_error(Evidence::default(), RunErrorKind::MissingVariable, message),
     };
     let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
     let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING)).await;
     if is_missing(&listed.ran) {
         let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
-        return broken(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
+        return with_error(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
     }
     let agent = listed_agent(act, &listed.ran).unwrap_or_else(|| agent_id(&act.action.trigger).to_owned());
     watch.identity.agent = Some(agent.clone());
@@ -41,7 +41,7 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
     let ran = evidence.command.iter();
     let failure = error.map(|error| of_process(error, act.limit())).or_else(|| ran.clone().find_map(failure));
     if let Some(RunError { kind, message }) = failure {
-        return Came { notes, ..broken(evidence, kind, message) };
+        return Came { notes, ..with_error(evidence, kind, message) };
     }
     let output = ran.clone().find_map(|ran| ran.stdout.as_ref()).map(|stdout| stdout.text.as_str());
     match run_of(output.unwrap_or_default()) {
@@ -53,12 +53,12 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
         }
         Err(why) => {
             let message = format!("cannot read the answer of `openclaw agent`: {why}");
-            Came { notes, ..broken(evidence, RunErrorKind::Gateway, message) }
+            Came { notes, ..with_error(evidence, RunErrorKind::Gateway, message) }
         }
     }
 }
 
-fn broken(evidence: Evidence, kind: RunErrorKind, message: String) -> Came {
+fn with_error(evidence: Evidence, kind: RunErrorKind, message: String) -> Came {
     let evidence = Evidence { error: Some(RunError { kind, message }), ..evidence };
     Came { evidence, run_id: None, notes: Vec::new() }
 }
@@ -80,14 +80,14 @@ async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeou
     process::run(command, act.world.background, act.world.cancel).await
 }
 
-/// Lets the script of a gateway play the program.
+/// Has the script of a gateway play the program.
 async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: String, timeout: Duration) -> Finished {
     let begun = act.patience.elapsed();
-    let broken = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
+    let run_error = |kind, message: &str| Some(RunError { kind, message: message.to_owned() });
     let mut ran = Ran { command: Capture::whole(script), ..Ran::default() };
     let error = tokio::select! {
         biased;
-        () = act.world.cancel.cancelled() => broken(RunErrorKind::Cancelled, "cancelled"),
+        () = act.world.cancel.cancelled() => run_error(RunErrorKind::Cancelled, "cancelled"),
         printed = act.patience.within(begun + timeout, player.program(arguments)) => match printed {
             Some(Printed { exit_code, stdout, stderr }) => {
                 ran.exit = Some(Exit { code: Some(exit_code), signal: None });
@@ -97,7 +97,7 @@ async fn played(act: Act<'_>, player: &Player, arguments: &[&str], script: Strin
             }
             None => {
                 ran.timed_out = true;
-                broken(RunErrorKind::TimedOut, "the program did not end")
+                run_error(RunErrorKind::TimedOut, "the program did not end")
             }
         },
     };
@@ -109,7 +109,7 @@ fn is_missing(ran: &Ran) -> bool {
     ran.exit.is_some_and(|exit| exit.code == Some(NOT_FOUND))
 }
 
-/// Returns the agent that works in the directory of the target.
+/// Returns the agent whose workspace is the directory of the target.
 fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
     let directory = act.world.directory.join(&act.action.target);

@@ -1,4 +1,4 @@
-//! Whether everything that a test claims is there already.
+//! Checks whether all claims of a test already hold.
 
 use std::{future, sync::Arc, time::Duration};
 
@@ -12,10 +12,10 @@ use speclens_schema::{
 use super::{Act, values};
 use crate::observe::{self, View};
 
-/// What was there before the target was started, where nothing but files decides a test.
+/// Observations from before the target was started, if only files decide the test.
 pub(super) struct Before(Option<Vec<Observation>>);
 
-/// Looks at what is there before the target is started.
+/// Observes the files before the target is started.
 pub(super) async fn look_before(act: Act<'_>, context: &Context) -> Before {
     let context = values::ended(context.clone(), None, act.gateway, act.world.clock, act.world.directory);
     match files_of(act.world.test, &context) {
@@ -24,7 +24,7 @@ pub(super) async fn look_before(act: Act<'_>, context: &Context) -> Before {
     }
 }
 
-/// What is looked at again and again.
+/// The files that are observed repeatedly.
 pub(super) struct Satisfied<'a> {
     case: &'a Arc<Case>,
     view: &'a View,
@@ -33,8 +33,8 @@ pub(super) struct Satisfied<'a> {
 }
 
 impl Satisfied<'_> {
-    /// Waits until every claim holds by two looks that see the same, so nothing that is half written counts. Never, where a
-    /// claim is about what does not happen, a budget, or something else than files.
+    /// Waits until every claim holds in two identical observations, so a half-written file does not count. Never
+    /// returns if a claim is about something that must not happen, a budget, or anything but files.
     pub(super) async fn await_all(act: Act<'_>, context: Context, Before(first): Before) {
         let case = act.world.test;
         let Some((first, needs)) = first.zip(files_of(case, &context)) else { return future::pending().await };
@@ -67,14 +67,14 @@ impl Satisfied<'_> {
     }
 }
 
-/// Returns the files that decide a case, where nothing but files does.
+/// Returns the files that decide a case, if only files do.
 fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
     let mut claims = case.claims.iter().filter(|claim| !claim.is_precondition());
     if !claims.all(|claim| claim.check.open() == Open::Nothing) {
         return None;
     }
     let needs = case.needs(Moment::After, context).into_iter().map(|need| match need {
-        // One look at a time.
+        // One observation at a time.
         Need::Files(need) => Some(Need::Files(FilesNeed { wait_ms: 0, ..need })),
         Need::Path { .. } | Need::Variables(_) => Some(need),
         Need::Command { .. } | Need::Log(_) | Need::Response(_) | Need::Trace | Need::Scores(_) | Need::Question(_) => {
@@ -85,12 +85,12 @@ fn files_of(case: &Case, context: &Context) -> Option<Vec<Need>> {
     (!needs.is_empty()).then_some(needs)
 }
 
-/// Whether every file is there, nobody wrote one of them between two looks, and none is as it was before.
+/// Returns whether every file exists, did not change between two observations, and is not as it was before.
 fn is_settled(first: &[Observation], before: &[Observation], now: &[Observation]) -> bool {
     before == now && is_all_new(first, now)
 }
 
-/// Whether none of the files is as it was when the run began: what was left by an earlier run says nothing of this one.
+/// Returns whether none of the files is as it was when the run began: results of an earlier run do not count.
 fn is_all_new(first: &[Observation], now: &[Observation]) -> bool {
     now.iter().all(|seen| match &seen.answer {
         Answer::Files(files) => {

@@ -1,4 +1,4 @@
-//! What the templates of a contract stand for, before and after the act.
+//! The values of the templates of a contract, before and after the act.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,17 +10,17 @@ use uuid::Uuid;
 
 use crate::{clock::Clock, gateway::Gateway};
 
-/// What is known of a run that was started elsewhere.
+/// The known facts of a run that was started elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownRun {
     /// Its id.
     pub(crate) run_id: Option<String>,
-    /// Time when it began, as `{{run_started_at}}` says it.
+    /// Start time, as the value of `{{run_started_at}}`.
     pub(crate) started: Option<String>,
 }
 
-/// Returns the circumstances of an attempt that begins now: it starts a run, unless one is known that was started
-/// elsewhere.
+/// Returns the context of an attempt that begins now: it starts a run, unless a run that was started elsewhere is
+/// given.
 pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, known: Option<&KnownRun>) -> Context {
     let (run_id, started) = match known {
         Some(known) => (known.run_id.clone().unwrap_or_default(), known.started.clone()),
@@ -31,7 +31,7 @@ pub(crate) fn begun(clock: Clock, directory: &Path, gateway: &Gateway, known: Op
     Context { started: clock.now(), run_id, templates: Some(templates), ..Context::default() }
 }
 
-/// The same when the act has ended. `run_id` is the id of the run, where it is another than it was given.
+/// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
 pub(super) fn ended(
     mut context: Context,
     run_id: Option<String>,

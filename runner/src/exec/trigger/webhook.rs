@@ -120,7 +120,7 @@ impl Sent<'_> {
         Ok(true)
     }
 
-    /// Returns the address without what authorizes.
+    /// Returns the address without credentials.
     fn shown(self) -> String {
         self.gateway.shown_url(&self.gateway.webhook)
     }
@@ -186,24 +186,24 @@ impl Sent<'_> {
 fn client(url: &Url) -> Result<Client, String> {
     let mut builder = Client::builder()
         .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
-        // Whoever answers with another address could be anybody: the token would go there.
+        // Redirects are not followed: the token would go to another address.
         .redirect(Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
-        // A small body that unpacks to a large one is no answer.
+        // A small body that unpacks to a large one is not a valid answer.
         .no_gzip()
         // A request that is dropped closes its connection.
         .http1_only()
         .pool_max_idle_per_host(0)
         .tls_backend_preconfigured(encryption::of(url.scheme())?);
     if url.scheme() == "http" || is_loopback(url) {
-        // A proxy would read what is not encrypted, and does not lead to this machine.
+        // A proxy could read what is not encrypted, and does not lead to this machine.
         builder = builder.no_proxy();
     }
     builder.build().map_err(|error| innermost(&error))
 }
 
-/// Returns what a body says, in one line.
+/// Returns the text of a body, in one line.
 fn words(body: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
     let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
@@ -211,7 +211,7 @@ fn words(body: &str) -> String {
     shortened(line.trim(), MAX_WORDS)
 }
 
-/// The innermost reason says it best.
+/// Returns the innermost cause of an error.
 fn innermost(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -41,7 +41,7 @@ fn task(test: &str) -> Request {
     Request { test: test.to_owned(), messages, tools: shell(), ..Request::default() }
 }
 
-/// Returns the next answer; what came back of the calls before it is added.
+/// Returns the next answer, after these results of the previous calls.
 #[track_caller]
 fn next(model: &Scripted, request: &mut Request, back: &[&str]) -> Reply {
     back.iter()
@@ -147,7 +147,7 @@ fn questions_without_tools_are_answered_by_the_text_in_them() {
     assert_eq!(ask("", "Is it polite?").unwrap().text, "{\"score\": 0.9}");
     assert_eq!(ask("Judge whether it is polite.", "Hello").unwrap().text, "{\"score\": 0.9}");
     assert_eq!(ask("", "Is it broken?").unwrap_err().kind, RunErrorKind::RateLimit);
-    // Nothing fits: the turn of the test is next, which needs a shell.
+    // Nothing fits: the next turn of the test needs a shell.
     let error = ask("", "Is it short?").unwrap_err();
     assert_eq!(
         error.message,

@@ -1,4 +1,4 @@
-//! What goes wrong on the way, and what is said about it.
+//! Failures on the way, and their messages.
 
 use std::{
     io,
@@ -178,7 +178,7 @@ async fn arguments_that_are_no_json_stay_a_text() {
         request.messages.push(Message::Result { call: call.to_owned(), text: "no".to_owned() });
     }
     assert_eq!(model.reply(&request).await.unwrap().text, "sorry");
-    // What is sent back is JSON, since servers refuse what is not.
+    // The calls are sent back as JSON, since servers refuse anything else.
     let back = &server.seen()[1].body["messages"][2]["tool_calls"][1]["function"]["arguments"];
     assert_eq!(serde_json::from_str::<serde_json::Value>(back.as_str().unwrap()).unwrap(), json!(TEXT));
 }
@@ -258,7 +258,7 @@ async fn request_above_the_cap_of_a_suite_waits() {
     let held = tokio::spawn(async move { silent.reply(&question()).await });
     server.asked.notified().await;
     let waits = tokio::spawn(async move { waiting.reply(&question()).await });
-    // Another suite is not held up, and while it is answered the first one could be, too.
+    // Another suite is not blocked, and while it is answered the first one could be, too.
     let other = Models::new(Arc::new(settings_of(&server)), 1, |_| None).open("local/other").unwrap();
     other.reply(&question()).await.unwrap();
     let asked: Vec<_> = server.seen().iter().map(|seen| seen.body["model"].clone()).collect();
@@ -326,7 +326,7 @@ async fn address_without_a_key_of_its_own_gets_none() {
     assert!(!seen.headers.values().any(|value| value.contains(KEY)) && !seen.headers.contains_key("authorization"));
 }
 
-/// Collects what is logged.
+/// Collects log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -357,7 +357,7 @@ async fn key_reaches_no_log_at_any_level() {
     }
     drop(guard);
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    // What the libraries log is there, so the key would be, too.
+    // The log of the libraries is there, so the key would be, too.
     assert!(log.contains("hyper_util") && log.contains("opened"), "{log}");
     assert!(!log.contains(KEY), "{log}");
 }

@@ -1,4 +1,4 @@
-//! A provider on this machine: it records what it is asked, and answers as it is reported.
+//! A provider on this machine: it records requests, and answers as instructed.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use tokio::{
     sync::{Notify, mpsc},
 };
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// The method and the path.
@@ -23,17 +23,17 @@ pub(crate) struct Seen {
     pub(crate) body: Value,
 }
 
-/// How a request is answered.
+/// The answer to a request.
 pub(crate) enum Answer {
     /// With a status, headers, and a body in JSON.
     Json(u16, Vec<(&'static str, String)>, Value),
     /// With these bytes, and the end of the connection.
     Bytes(String),
-    /// Not at all, until the other side goes away.
+    /// None, until the client disconnects.
     Silence,
 }
 
-/// Decides how a request is answered.
+/// Decides the answer to a request.
 type Step = Box<dyn Fn(&Seen) -> Answer + Send>;
 
 /// A provider on this machine.
@@ -41,14 +41,14 @@ pub(crate) struct Loopback {
     /// `127.0.0.1:PORT`.
     pub(crate) host: String,
     seen: Arc<Mutex<Vec<Seen>>>,
-    /// A request arrived that is not answered.
+    /// Notified when a request arrives that is not answered.
     pub(crate) asked: Arc<Notify>,
-    /// The other side of such a request went away.
+    /// Receives when the client of such a request disconnects.
     pub(crate) gone: mpsc::UnboundedReceiver<()>,
 }
 
 impl Loopback {
-    /// Answers each request with its step, and those after the last one with that.
+    /// Answers each request with its step, and further requests with the last one.
     pub(crate) async fn start(steps: Vec<Step>) -> Loopback {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
@@ -84,7 +84,7 @@ impl Loopback {
     }
 }
 
-/// Returns a step that looks at the request.
+/// Returns a step that inspects the request.
 pub(crate) fn step(answer: impl Fn(&Seen) -> Answer + Send + 'static) -> Step {
     Box::new(answer)
 }
@@ -125,7 +125,7 @@ async fn serve(
             }
             Answer::Silence => {
                 asked.notify_one();
-                // Zero bytes, or an error: nobody is there any more.
+                // Zero bytes, or an error: the client is gone.
                 if matches!(stream.read(&mut [0; 16]).await, Ok(0) | Err(_)) {
                     let _ = gone.send(());
                 }
@@ -135,7 +135,7 @@ async fn serve(
     }
 }
 
-/// Reads one request. `None`: the other side has no more.
+/// Reads one request; `None` if there are no more.
 async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
     let head_end = loop {
         if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -10,7 +10,7 @@ use super::{
     models, question, said, with,
 };
 
-/// A provider's side of a task.
+/// The provider's side of a task.
 struct Protocol {
     api: Api,
     /// The request line and the header that carries the key.
@@ -18,15 +18,15 @@ struct Protocol {
     key: (&'static str, String),
     /// The answer that calls `run_command` with `cat number`.
     call: Value,
-    /// Where the result of the call is in the second request, and what is there.
+    /// The place of the call's result in the second request, and its value.
     result: Vec<(&'static str, Value)>,
-    /// The answer to a result that is there.
+    /// The answer to a correct result.
     done: Value,
 }
 
 const RESULT: &str = "exit code 0\n\n42";
 
-/// Asks, runs what is called, and asks again. The provider takes the result only in its own place.
+/// Asks, runs the calls, and asks again. The provider accepts the result only in its proper place.
 async fn check(protocol: Protocol) -> Vec<Seen> {
     let Protocol { api, line, key, call, result, done } = protocol;
     let second = move |seen: &Seen| match result.iter().find(|(place, value)| seen.body.pointer(place) != Some(value)) {
@@ -108,7 +108,7 @@ async fn anthropic_messages_bring_the_result_of_a_call_back() {
         key: ("x-api-key", KEY.to_owned()),
         call: answer(json!([thought.clone(), call.clone()]), "tool_use"),
         result: vec![
-            // A thought that does not come back as it was is refused.
+            // A thought that does not come back unchanged is refused.
             ("/messages/1/content/0", thought),
             ("/messages/1/content/1/id", json!("toolu_1")),
             ("/messages/2/content/0/type", json!("tool_result")),

@@ -1,16 +1,16 @@
-//! The paths that a pattern matches, as Python's `glob.glob` finds them without recursion.
+//! Matches paths as Python's `glob.glob` does without recursion.
 
 use std::{fs, path::Path};
 
 use speclens_schema::files::python_name_matches;
 
-/// Maximum number of directory entries that are looked at.
+/// Maximum number of directory entries that are read.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum length of a pattern in bytes: no system has longer paths.
 const MAX_PATTERN: usize = 16 * 1024;
 
-/// What a pattern matches.
+/// The matches of a pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     /// The paths, as the pattern writes them.
@@ -19,8 +19,8 @@ pub(crate) struct Matches {
     pub cut: bool,
 }
 
-/// Searches a directory for what a pattern matches. Links that lead nowhere are not found, and neither are names that are not
-/// UTF-8.
+/// Searches a directory for the matches of a pattern. Links that lead nowhere are not found, and neither are names that
+/// are not UTF-8.
 pub(crate) fn glob(directory: &Path, pattern: &str) -> Matches {
     let mut search = Search { directory, seen: 0, cut: false };
     let mut paths = if pattern.len() > MAX_PATTERN { Vec::new() } else { search.matches(pattern) };
@@ -29,7 +29,7 @@ pub(crate) fn glob(directory: &Path, pattern: &str) -> Matches {
     Matches { paths, cut: search.cut }
 }
 
-/// Whether a text has wildcards.
+/// Returns whether a text has wildcards.
 pub(super) fn has_wildcards(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
@@ -58,7 +58,7 @@ impl Search<'_> {
         found
     }
 
-    /// Returns the path of a name in a directory, if it exists. Without a name, that of the directory.
+    /// Returns the path of a name in a directory, if it exists; without a name, that of the directory.
     fn existing(&self, parent: &str, name: &str) -> Option<String> {
         let path = joined(parent, name);
         if path.is_empty() {

@@ -1,4 +1,4 @@
-//! What addresses answer, asked of servers that listen on the loopback address.
+//! Responses of servers that listen on the loopback address.
 
 use speclens_schema::evidence::{Address, Answer, Moment, Need, ResponseAnswer, ResponseNeed};
 use tokio::{
@@ -8,7 +8,7 @@ use tokio::{
 
 use super::{Cancelled, View, answer, directory, observe, view};
 
-/// A server that answers one request with these bytes and returns what it was asked.
+/// A server that answers one request with these bytes and returns the request.
 struct Server {
     address: String,
     asked: tokio::task::JoinHandle<String>,
@@ -109,7 +109,7 @@ async fn address_without_an_answer_says_why() {
 #[tokio::test]
 async fn silent_address_is_given_up_after_five_seconds_in_which_the_program_was_not_suspended() {
     let directory = directory();
-    // Time is what the program was not suspended for, so this clock decides alone when five seconds are over.
+    // Suspended time does not count, so this clock alone decides when five seconds are over.
     let server = Server::answering("", false).await;
     tokio::time::pause();
     let began = tokio::time::Instant::now();

@@ -1,4 +1,4 @@
-//! How a command of an assertion ends.
+//! The end of a command of an assertion.
 
 use std::{collections::BTreeMap, sync::Arc};
 

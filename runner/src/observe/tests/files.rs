@@ -1,4 +1,4 @@
-//! The files that a pattern matches at one look.
+//! The files that match a pattern in one observation.
 
 use std::{
     fs,

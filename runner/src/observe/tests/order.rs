@@ -1,4 +1,4 @@
-//! In which order needs are observed.
+//! The order in which needs are observed.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is at a path.
+//! The state of a path.
 
 use std::{
     fs,

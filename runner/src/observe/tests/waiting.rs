@@ -1,4 +1,4 @@
-//! Waits for files, in a time that stands still unless everybody waits.
+//! Waits for files, with a clock that is paused unless all tasks wait.
 
 use std::{
     fs::{self, File},
@@ -60,7 +60,7 @@ async fn file_that_was_written_too_early_does_not_end_the_wait() {
     };
     let (found, ()) = tokio::join!(files(need.clone(), &view), write);
     assert_eq!((text(found.files[0].content.as_ref()), found.files[0].seen_after_ms), (("new", false), 1_000));
-    // What is there too early is seen anyway, so that the report can say so.
+    // A file that is too early is observed anyway, so the report can say so.
     written_at(&path, 1_999);
     let found = files(need, &view).await;
     assert_eq!((paths(&found), found.waited_ms), (vec!["draft.md"], 30_000));

@@ -1,4 +1,4 @@
-//! What came of the tests by who acted: a table where it fits, else lines.
+//! The results of the tests by subject: a table if it fits, or else lines.
 
 use std::fmt::Write;
 
@@ -15,12 +15,12 @@ use crate::{
     },
 };
 
-/// Maximum number of columns of the names of tests.
+/// Maximum number of columns for the names of tests.
 const MAX_NAME: usize = 40;
-/// Maximum number of tests that a line lists.
+/// Maximum number of tests listed in a line.
 const MAX_LISTED: usize = 10;
 
-/// Writes the end of the report of a suite: its tests by who acted where models did, and what all of it cost.
+/// Writes the end of the report of a suite: its tests by model, if models acted, and the total cost.
 pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: usize) {
     let matrix = Matrix::of(result);
     if matrix.has_models() {
@@ -49,7 +49,7 @@ fn name(report: &SuiteReport, text: &str) -> String {
     plain::line(&report.masked(text))
 }
 
-/// A piece of text in a colour.
+/// A piece of text in a color.
 #[derive(Clone, Debug, Default)]
 struct Piece {
     text: String,
@@ -83,7 +83,7 @@ struct View<'v> {
     matrix: &'v Matrix<'v>,
 }
 
-/// What a table says about a score, part by part.
+/// The columns of a score in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Passed,
@@ -123,7 +123,7 @@ impl View<'_> {
         name(self.report, &self.matrix.subjects[index].name)
     }
 
-    /// Returns the parts that are known of some subject.
+    /// Returns the columns that are known for some subject.
     fn parts(&self) -> Vec<Part> {
         let scores = || self.matrix.subjects.iter().map(|subject| subject.score);
         let is_known = |part: &Part| match part {
@@ -134,7 +134,7 @@ impl View<'_> {
         Part::ALL.into_iter().filter(is_known).collect()
     }
 
-    /// Returns the lines of the table; `None` where a name is too long for one.
+    /// Returns the lines of the table; `None` if a name is too long for one.
     fn table(&self) -> Option<Vec<Line>> {
         const ALL: &str = "all tests";
         let parts = self.parts();
@@ -145,14 +145,14 @@ impl View<'_> {
         if first > MAX_NAME {
             return None;
         }
-        // The width of each part of each subject.
+        // The width of each column of each subject.
         let widths: Vec<Vec<usize>> = (0..totals.len())
             .map(|subject| {
                 let widest = |part: &Part| {
                     scores().map(|row| part.of(row[subject]).width()).max().unwrap_or(0).max(part.heading().len())
                 };
                 let mut widths: Vec<usize> = parts.iter().map(widest).collect();
-                // A long name takes its room from the first part.
+                // A long name takes its space from the first column.
                 let sum = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
                 widths[0] += self.subject(subject).width().saturating_sub(sum);
                 widths
@@ -193,7 +193,7 @@ impl View<'_> {
         Some(lines)
     }
 
-    /// The same in lines, for narrow terminals, long names and many subjects.
+    /// Writes the same as lines, for narrow terminals, long names and many subjects.
     fn lines(&self, text: &mut String) {
         for (index, subject) in self.matrix.subjects.iter().enumerate() {
             let score = subject.score;
@@ -209,7 +209,7 @@ impl View<'_> {
         }
     }
 
-    /// Which tests agree in all repetitions, which in some, and which fail in all.
+    /// Writes which tests agree in all repetitions, which in some, and which fail in all.
     fn stability(&self, text: &mut String) {
         if !self.matrix.has_repeats() {
             return;
@@ -250,7 +250,7 @@ impl View<'_> {
     }
 }
 
-/// The gates that are met or only inform. Those that fail have a part of their own in the report.
+/// Writes the gates that are met or only inform. Those that fail have a separate part in the report.
 fn met_gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     let mut any = false;
     for gate in result.gates.gates.iter().filter(|gate| gate.at.is_some()) {
@@ -267,7 +267,7 @@ fn met_gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     }
 }
 
-/// What was spent on those who acted, and on those who judged.
+/// Writes the cost of the subjects and of the judges.
 fn spending(text: &mut String, spending: Spending) {
     let of = |word: &str, cost: Cost| match cost {
         cost if cost.is_nothing() => None,
@@ -294,13 +294,13 @@ fn colour(score: Score) -> anstyle::Style {
     }
 }
 
-/// With one decimal, where there is one.
+/// Returns a percentage, with a decimal if it is not 0.
 fn percent(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Returns a price, with the digits that say something of a small one.
+/// Returns a price, with the significant digits of a small one.
 pub fn dollars(usd: f64) -> String {
     if usd == 0.0 || usd >= 1.0 { format!("${usd:.2}") } else { format!("${usd:.4}") }
 }
@@ -329,7 +329,7 @@ mod tests {
         report::{Root, SourceText},
     };
 
-    /// Returns an attempt of `model` in so many turns for so much money.
+    /// Returns an attempt of `model` with this many turns and this cost.
     fn run(model: &str, repeat: u32, status: Status, turns: u32, cost_usd: Option<f64>) -> Arc<RunResult> {
         let usage = Some(Usage { input_tokens: 100, output_tokens: 10, cost_usd });
         Arc::new(RunResult {
@@ -351,7 +351,7 @@ mod tests {
             cases: cases.map(|(case, runs)| CaseResult { case, status: Status::Fail, runs }).collect(),
             gates: GateReport { gates, rescued: false },
             failed: true,
-            broken: false,
+            inconclusive: false,
             cancelled: false,
             duration: Duration::ZERO,
         };
@@ -370,7 +370,7 @@ mod tests {
         text
     }
 
-    /// Without colours.
+    /// Returns a text without colors.
     fn bare(text: &str) -> String {
         let mut plain = String::new();
         let mut escaped = false;
@@ -411,7 +411,7 @@ mod tests {
         bare(&written(&["show-help", "export-as-csv"], runs, gates, width))
     }
 
-    /// What follows the table or the lines of `two_models`.
+    /// The lines after the table or the lines of `two_models`.
     const TAIL: [&str; 10] = [
         "",
         "  stable: show-help (claude-sonnet-4.6)",
@@ -475,7 +475,7 @@ mod tests {
         let runs = vec![vec![run("a/\u{1b}]0;x\u{7}", 0, Status::Pass, 1, None), run("a/b", 0, Status::Pass, 1, None)]];
         for width in [100, 10] {
             let text = written(&["\u{1b}[2Jname"], runs.clone(), Vec::new(), width);
-            // The colours of the report itself are the only sequences.
+            // The colors of the report itself are the only escape sequences.
             assert!(!text.contains("\u{1b}]") && !text.contains("\u{1b}[2J") && !text.contains('\u{7}'), "{text:?}");
             assert!(text.contains("\u{fffd}[2Jname"), "{text:?}");
         }

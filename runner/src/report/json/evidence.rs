@@ -1,4 +1,4 @@
-//! What was observed, as the report has it.
+//! The evidence in the report.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -107,7 +107,7 @@ struct UsageEntry {
 }
 
 impl EvidenceEntry {
-    /// Returns the entry of evidence that was interpreted.
+    /// Returns the entry of interpreted evidence.
     pub fn of(evidence: &Evidence) -> EvidenceEntry {
         let output = evidence.output.as_ref();
         EvidenceEntry {

@@ -1,4 +1,4 @@
-//! What the entries of the report say.
+//! Fills in the entries of the report.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -28,7 +28,7 @@ use crate::{
 
 pub(super) fn report(reports: &[SuiteReport], failures: &[String], content: Content) -> Report {
     let tally = Tally::of(reports);
-    // What is wrong with the settings of several suites is one mistake: it is with the first of them.
+    // Problems in settings that several suites share are listed once, with the first suite.
     let mut told: HashSet<&str> = HashSet::new();
     let suites = reports.iter().map(|report| {
         let is_new = report.settings.as_ref().is_some_and(|settings| told.insert(&settings.source.path));
@@ -230,7 +230,7 @@ fn place_at(source: &SourceText, pointer: &Pointer, range: Range<usize>) -> Plac
     Place { path: source.path.clone(), pointer: shown_pointer(source, pointer), range: place_range(source, range) }
 }
 
-/// Returns a pointer with stars for the keys that hold a secret.
+/// Returns a pointer with stars for keys that contain a secret.
 fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
     if !source.secrets.contains_secret(pointer.as_str()) {
         return pointer.clone();

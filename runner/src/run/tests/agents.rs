@@ -1,4 +1,4 @@
-//! Runs of cli-bench suites as they are written, with models that live in the test.
+//! Runs of cli-bench suites in YAML, with models in the test.
 
 use std::{
     fs,
@@ -27,11 +27,11 @@ use crate::{
     model::{Answering, Message, Model, Reply, Request},
 };
 
-/// Runs the commands that a function knows for a test, one in each turn, and says that it is done.
+/// Runs the commands of a function for a test, one per turn, and then stops.
 #[derive(Debug)]
 pub(super) struct Acts {
     commands: fn(&str) -> Vec<String>,
-    /// Requests that are under way, and the most that ever were.
+    /// Number of open requests, and its maximum so far.
     open: AtomicUsize,
     most: AtomicUsize,
     tests: Mutex<Vec<String>>,
@@ -63,7 +63,7 @@ impl Model for Acts {
     }
 }
 
-/// The job of a suite as it is written, with these models.
+/// Returns the job of a suite in YAML, with these models.
 pub(super) fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
     let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
     let files = MemoryFiles::new(directory, []).at("cli-bench.yaml");
@@ -137,7 +137,7 @@ async fn all_ten_assertions_are_judged_by_what_happened_and_again_by_the_recordi
     let place = &evidence.commands.as_ref().unwrap().commands[0];
     assert_eq!(place.command.text, greet("")[0]);
 
-    // Edited claims are judged without a run, also those about files that nobody asked for.
+    // Edited claims are judged without a run, even those about files that were not observed at first.
     let edited = ALL.replace("exit_code: 0", "exit_code: 1");
     let edited = format!("{}      - file_exists: deep/other.txt\n", edited.split("      - verify").next().unwrap());
     let again = run_job(job_of(directory.path(), &edited, &[]), recorded()).await;
@@ -180,7 +180,7 @@ async fn every_model_works_in_every_mode_and_thresholds_decide() {
             .collect();
         assert_eq!(of_first, expected);
         assert_eq!(ran.result.cases[1].runs.len(), 4, "the task's own `repeat` wins");
-        assert_eq!((ran.result.failed, ran.result.broken), (fails, false), "{behavior}");
+        assert_eq!((ran.result.failed, ran.result.inconclusive), (fails, false), "{behavior}");
         let gates: Vec<_> = ran.result.gates.gates.iter().map(|gate| (gate.actual, gate.expected)).collect();
         assert_eq!(gates, [(100.0, 50.0), (0.0, 100.0)]);
     }
@@ -208,14 +208,14 @@ async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recor
     run_job(with(&[("openai/gpt-4o", Acts::new(greet))]), Options::default()).await;
     let without_key = run_job(with(&[]), Options::default()).await;
     let (kind, message) = why(runs(&without_key)[0]);
-    assert_eq!(kind, AbsenceKind::Broke(RunErrorKind::Key), "{message}");
-    assert!(without_key.result.broken && !without_key.result.failed);
+    assert_eq!(kind, AbsenceKind::RunError(RunErrorKind::Key), "{message}");
+    assert!(without_key.result.inconclusive && !without_key.result.failed);
     assert_eq!(statuses(&run_job(with(&[]), recorded()).await), [Status::Pass]);
 
     let nobody = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
     let ran = run_job(nobody, Options::default()).await;
     let said = "no model attempts this task; name one under `providers`, or with `--model`";
-    assert_eq!(why(runs(&ran)[0]), (AbsenceKind::Broke(RunErrorKind::Provider), said));
+    assert_eq!(why(runs(&ran)[0]), (AbsenceKind::RunError(RunErrorKind::Provider), said));
 }
 
 #[tokio::test]
@@ -225,9 +225,9 @@ async fn failing_setup_breaks_the_attempt_before_the_model_is_asked() {
     let text = ALL.replace("tasks:", "setup: ['echo broken pipe >&2; exit 9']\ntasks:");
     let ran = run_job(job_of(directory.path(), &text, &[("a/b", Arc::clone(&model))]), Options::default()).await;
     let (kind, message) = why(runs(&ran)[0]);
-    assert_eq!(kind, AbsenceKind::Broke(RunErrorKind::Setup));
+    assert_eq!(kind, AbsenceKind::RunError(RunErrorKind::Setup));
     assert!(message.contains("exit status 9") && message.ends_with("broken pipe"), "{message}");
-    assert!(model.tests.lock().unwrap().is_empty() && ran.result.broken);
+    assert!(model.tests.lock().unwrap().is_empty() && ran.result.inconclusive);
 }
 
 #[tokio::test]

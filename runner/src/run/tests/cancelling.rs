@@ -1,4 +1,4 @@
-//! Runs that are cancelled, and what they leave on the disk.
+//! Cancelled runs, and the files that they leave.
 
 use std::{
     fs,
@@ -39,10 +39,10 @@ async fn a_cancelled_run_ends_and_records_nothing() {
     assert!(!directory.path().join(".speclens").exists());
 }
 
-/// Number of runs that are cancelled.
+/// Number of cancelled runs.
 const RUNS: usize = 120;
 
-/// Tests whose commands end soon, the third with an output that is beside its recording.
+/// Returns tests whose commands end soon, the third with an output in a separate file.
 fn cases() -> Vec<Case> {
     let long = "head -c 100000 /dev/zero | tr '\\0' x";
     let script = |index: usize| if index == 2 { long.to_owned() } else { format!("echo {index}") };
@@ -56,7 +56,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn was_cancelled(run: &RunResult) -> bool {
-    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
+    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

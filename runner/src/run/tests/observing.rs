@@ -1,4 +1,4 @@
-//! What is observed before and after the act, and what of it is seen by whom.
+//! Observations before and after the act, and the data that observers see.
 
 use std::{
     fs,
@@ -23,12 +23,12 @@ use crate::{
     run::{Job, Options, run},
 };
 
-/// Asks for something, and is judged by all that was observed.
+/// Asks for something, and is judged by all observations.
 #[derive(Clone, Debug)]
 struct Asks {
     needs: Vec<Need>,
     judge: fn(&Evidence) -> Outcome,
-    /// All that it was ever shown.
+    /// Everything that it was ever shown.
     shown: Arc<Mutex<String>>,
 }
 
@@ -101,7 +101,7 @@ fn evidence_of(run: &RunResult) -> Arc<Evidence> {
     run.evidence.get().unwrap()
 }
 
-/// Whether nothing, or one file, was there before the act.
+/// Fails if a file existed before the act.
 fn was_absent(evidence: &Evidence) -> Outcome {
     let files = evidence.observations.iter().find_map(|it| match (&it.need, &it.answer) {
         (Need::Files(need), Answer::Files(found)) if need.moment == Moment::Before => Some(found.files.len()),
@@ -125,7 +125,7 @@ async fn needs_are_observed_before_and_after_the_act_in_the_order_of_the_claims(
         asks([command("rm x; echo second"), path("x")], |_| Outcome::Pass),
         asks([path("x")], |_| Outcome::Pass),
     ];
-    // The command does not name the file: a file that it names would be part of what it does.
+    // The command does not name the file: a named file would be an input.
     let case = with_claims(case("a", "touch mar$(printf ker)", ""), &[given], &then);
     let live = run_in(directory.path(), vec![case.clone()], Options::default()).await;
     assert_eq!(statuses(&live), [Status::Pass]);
@@ -172,7 +172,7 @@ async fn precondition_that_is_not_known_keeps_nothing_from_happening() {
 }
 
 #[tokio::test]
-async fn broken_act_is_not_observed() {
+async fn act_with_an_error_is_not_observed() {
     let directory = tempfile::tempdir().unwrap();
     let then = asks([command("touch observed")], |_| Outcome::Pass);
     let case = with_timeout(with_claims(case("a", "sleep 60", ""), &[], &[then]), 100);
@@ -209,7 +209,7 @@ async fn run_that_is_cancelled_while_it_waits_ends_and_records_nothing() {
         cancel.cancel();
         let result = running.await.unwrap();
         let absence = result.cases[0].runs[0].absence.as_ref().unwrap();
-        assert_eq!(absence.kind, AbsenceKind::Broke(RunErrorKind::Cancelled));
+        assert_eq!(absence.kind, AbsenceKind::RunError(RunErrorKind::Cancelled));
         assert_eq!(result.cases[0].status, Status::Unknown);
         assert_eq!(directory.path().join("acted").exists(), moment == Moment::After);
         assert!(!directory.path().join(".speclens").exists());
@@ -306,7 +306,7 @@ async fn large_observations_leave_memory_once_they_are_recorded() {
 #[tokio::test]
 async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_test_stands_alone() {
     let leaves = "sleep 60 > log 2>&1 & echo $! > pid";
-    // A process that has ended and that nobody has waited for yet is not alive.
+    // A process that has ended and was not reaped is not running.
     let look = "state=$(ps -o stat= -p $(cat pid)); case $state in ''|Z*) echo gone;; *) echo alive;; esac";
     for (dialect, later) in [(Dialect::CLI_BENCH, "gone\n"), (Dialect::KINDLM, "alive\n")] {
         let directory = tempfile::tempdir().unwrap();
@@ -331,13 +331,13 @@ async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_te
     }
 }
 
-/// Goes wrong when it is asked what it needs.
+/// Panics when it is asked for its needs.
 #[derive(Debug)]
-struct Breaks;
+struct Panics;
 
-impl Check for Breaks {
+impl Check for Panics {
     fn needs(&self, _: &Context) -> Vec<Need> {
-        panic!("this claim is broken")
+        panic!("this claim panics")
     }
 
     fn check(&self, _: &Evidence) -> Vec<Verdict> {
@@ -352,8 +352,8 @@ impl Check for Breaks {
 #[tokio::test]
 async fn claim_that_goes_wrong_when_it_is_asked_for_its_needs_breaks_its_own_test_only() {
     let directory = tempfile::tempdir().unwrap();
-    let broken = Claim { at: Pointer::root(), phase: None, check: Arc::new(Breaks) };
-    let cases = vec![Case { claims: vec![broken], ..case("broken", "true", "") }, case("sound", "echo a", "a")];
+    let panicking = Claim { at: Pointer::root(), phase: None, check: Arc::new(Panics) };
+    let cases = vec![Case { claims: vec![panicking], ..case("panics", "true", "") }, case("sound", "echo a", "a")];
     let options = Options { concurrency: Some(1), ..Options::default() };
     let ran = run_in(directory.path(), cases, options).await;
     assert_eq!(statuses(&ran), [Status::Error, Status::Pass]);

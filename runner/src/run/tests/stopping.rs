@@ -1,4 +1,4 @@
-//! Repeats that are omitted, because the threshold of their model is decided.
+//! Repeats that are omitted because the threshold of their model is decided.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ use crate::{
 
 const MODEL: &str = "a/b";
 
-/// Returns a suite with two tasks that look at a file outside of their directories.
+/// Returns a suite with two tasks that read a file outside their directories.
 fn suite(directory: &Path, repeat: u32, threshold: u32, wanted: &str) -> String {
     let directory = directory.display();
     format!(
@@ -75,7 +75,7 @@ async fn repeats_stop_when_threshold_is_met_and_replay_says_the_same() {
     assert_eq!(gate(&live), (Status::Pass, message));
     let replay = run_as(place.path(), &text, true, recorded()).await;
     assert_eq!((attempts(&replay), gate(&replay)), (attempts(&live), gate(&live)));
-    assert_eq!((replay.result.failed, replay.result.broken), (false, false));
+    assert_eq!((replay.result.failed, replay.result.inconclusive), (false, false));
     let told: Vec<_> = replay.events.iter().filter_map(finished).collect();
     assert_eq!(told.iter().filter(|run| run.is_decided()).count(), 4, "{told:?}");
     let part = Options { cases: Some([1].into()), ..recorded() };
@@ -119,7 +119,7 @@ async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_le
         assert_eq!(absence.kind, AbsenceKind::NoRecording);
         assert!(absence.message.ends_with("depends on it; run it again"), "{}", absence.message);
     }
-    assert_eq!((gate(&edited).0, edited.result.broken), (Status::Unknown, true));
+    assert_eq!((gate(&edited).0, edited.result.inconclusive), (Status::Unknown, true));
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn recordings_of_an_earlier_run_do_not_speak_for_attempts_that_a_later_one
     assert_eq!(attempts(&live), [PASS, PASS, None, None, PASS, PASS, None, None]);
     let replay = run_as(place.path(), &text, true, recorded()).await;
     assert_eq!((attempts(&replay), gate(&replay)), (attempts(&live), gate(&live)));
-    // Where more of them are needed now, they count.
+    // If more of them are needed now, they count.
     let stricter = run_as(place.path(), &suite(place.path(), 4, 75, "yes"), true, recorded()).await;
     assert_eq!(attempts(&stricter), [PASS, PASS, FAIL, FAIL, PASS, PASS, FAIL, FAIL]);
     assert_eq!(gate(&stricter).0, Status::Fail);
@@ -147,7 +147,7 @@ async fn run_of_some_tests_makes_every_attempt() {
     assert_eq!(attempts(&part), [PASS; 3]);
 }
 
-/// What comes of every attempt of some tasks by two models.
+/// The outcomes of all attempts of some tasks by two models.
 #[derive(Clone, Debug)]
 struct Outcomes {
     repeats: Vec<u32>,
@@ -167,7 +167,7 @@ fn outcomes() -> impl Strategy<Value = Outcomes> {
     })
 }
 
-/// Returns what the gates say of these attempts, one for each unit.
+/// Returns the results of the gates for these attempts, one for each unit.
 fn answers(suite: &Suite, units: &[Unit], results: &[RunResult]) -> Vec<Status> {
     let of_case = |case: usize| {
         let own = units.iter().zip(results).filter(move |(unit, _)| unit.case == case);
@@ -199,7 +199,7 @@ proptest! {
         let made = |index: usize, began_us: u64| {
             let status = outcomes[index];
             let absence = (status == Status::Error).then(|| crate::event::Absence {
-                kind: AbsenceKind::Broke(RunErrorKind::Provider), message: String::new(),
+                kind: AbsenceKind::RunError(RunErrorKind::Provider), message: String::new(),
             });
             RunResult { status, absence, began_us, ..asked(&units[index]) }
         };

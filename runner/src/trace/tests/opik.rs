@@ -21,16 +21,16 @@ use speclens_schema::{
 };
 use tokio::net::TcpListener;
 
-use super::{broken, found, identity, missing, settings};
+use super::{found, identity, missing, no_trace, settings};
 use crate::{
     trace::{OpikTarget, TraceSettings, TraceWatch, Traces},
     watch::Identity,
 };
 
-/// What a stub answers: a status and lines.
+/// A response of the stub: a status and lines.
 type Answer = (u16, Vec<Value>);
 
-/// Decides by path and body what is answered.
+/// Decides the response by path and body.
 type Answering = dyn Fn(&str, &Value) -> Answer + Send + Sync;
 
 /// A request: its path, headers as text, and body.
@@ -177,11 +177,11 @@ async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     assert_eq!(missing(watch(&empty).await.collect(&with_run(), &[]).await), "no trace of the run was found");
     for (status, words) in [(401, "rejects the key in OPIK_API_KEY"), (500, "responds with status 500")] {
         let failing = Stub::new(move |_, _| (status, Vec::new()));
-        let reason = broken(watch(&failing).await.collect(&with_run(), &[]).await);
+        let reason = no_trace(watch(&failing).await.collect(&with_run(), &[]).await);
         assert!(reason.contains(words) && !reason.contains("k3y"), "{reason}");
     }
     let nonsense = Stub::new(|_, _| (200, vec![json!(3)]));
-    let reason = broken(watch(&nonsense).await.collect(&with_run(), &[]).await);
+    let reason = no_trace(watch(&nonsense).await.collect(&with_run(), &[]).await);
     assert!(reason.contains("line 1 of the answer"), "{reason}");
     let gone = {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -190,6 +190,6 @@ async fn opik_that_has_no_trace_and_opik_that_fails_are_distinguished() {
     let variable = move |name: &str| (name == "OPIK_URL_OVERRIDE").then(|| format!("http://{gone}"));
     let opik = Some(OpikTarget::of(None, &variable));
     let watch = TraceWatch::begin(Arc::new(Traces::new(TraceSettings { opik, ..settings() })));
-    let reason = broken(watch.collect(&with_run(), &[]).await);
+    let reason = no_trace(watch.collect(&with_run(), &[]).await);
     assert!(reason.starts_with("Opik at 127.0.0.1 does not answer"), "{reason}");
 }

@@ -1,4 +1,4 @@
-//! The files that a log consists of: one for each day, and those that were set aside because they had grown too large.
+//! The files of a log: one for each day, and rotated ones.
 
 use std::{
     cmp::Reverse,
@@ -12,10 +12,10 @@ use crate::observe::glob;
 /// The day in the pattern of a log.
 const DAY: &str = "{date}";
 
-/// How a day is written: `2026-05-14`.
+/// The day as a pattern: `2026-05-14`.
 const DAY_GLOB: &str = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
 
-/// Days that are read of a log when it is not known which one counts.
+/// Number of days that are read if the right one is not known.
 const MAX_DAYS: usize = 3;
 
 /// A log, by the pattern of its files.
@@ -32,14 +32,14 @@ pub(super) struct Member {
     pub path: String,
     /// Its location.
     pub place: PathBuf,
-    /// The path without the number of a file that was set aside.
+    /// The path without the number of a rotated file.
     base: String,
-    /// That number: the greater, the older. 0 for the one that is written.
+    /// The number of a rotated file: the higher, the older. 0 for the current file.
     pub number: u32,
 }
 
 impl Family {
-    /// Returns a log in a directory. `{date}` in its pattern is the day; everything else stands for itself.
+    /// Returns the log with a pattern in a directory. `{date}` in the pattern is the day; everything else is literal.
     pub(super) fn new(pattern: &str, directory: &Path) -> Family {
         Family { directory: directory.to_owned(), pattern: pattern.to_owned() }
     }
@@ -49,7 +49,7 @@ impl Family {
         &self.pattern
     }
 
-    /// Returns its files, the oldest first. Which time zone the day is taken from does not matter.
+    /// Returns its files, the oldest first. The time zone of the day does not matter.
     pub(super) fn members(&self) -> Vec<Member> {
         let literal: String = self.pattern.replace(DAY, "\0").chars().map(escaped).collect();
         members(&literal.replace('\0', DAY_GLOB), &self.directory)
@@ -66,7 +66,7 @@ impl Family {
     }
 
     /// Returns the files of the day that a path names, and of the days around it: the path may be of another time zone
-    /// than the log. `None`: the path is not one of this log.
+    /// than the log; `None` if the path is not one of this log.
     pub(super) fn around(&self, path: &str) -> Option<Vec<Member>> {
         let day = self.day_of(path)?;
         let members = self.members();
@@ -76,7 +76,7 @@ impl Family {
         Some(members.into_iter().filter(is_near).collect())
     }
 
-    /// Returns the day of a path of this log; `None` in it where the log has one file for all days.
+    /// Returns the day in a path of this log; `None` inside if the log has one file for all days.
     fn day_of(&self, path: &str) -> Option<Option<Date>> {
         let absolute = |path: &str| path::absolute(self.directory.join(path)).unwrap_or_else(|_| PathBuf::from(path));
         let (path, pattern) = (absolute(path), absolute(&self.pattern));
@@ -92,12 +92,12 @@ impl Family {
     }
 }
 
-/// Returns the files of the logs that a path matches, and those that were set aside of them.
+/// Returns the files of the logs that match a path, with their rotated files.
 pub(super) fn members(pattern: &str, directory: &Path) -> Vec<Member> {
     let find = |pattern: &str| glob::glob(directory, pattern).paths;
     let mut written = find(pattern);
     if written.is_empty() && directory.join(pattern).exists() {
-        // A name may have what looks like a wildcard.
+        // A name may contain something that looks like a wildcard.
         written.push(pattern.to_owned());
     }
     let mut found: Vec<Member> =
@@ -115,8 +115,8 @@ pub(super) fn members(pattern: &str, directory: &Path) -> Vec<Member> {
     found
 }
 
-/// Returns what is before and after the number of a file that was set aside: `gw.1.log` as OpenClaw does it, `gw.log.1`
-/// as most programs do.
+/// Returns the parts before and after the number of a rotated file: `gw.1.log` as in OpenClaw, `gw.log.1` as in most
+/// programs.
 fn set_aside(pattern: &str) -> Vec<(&str, &str)> {
     let name = pattern.rfind('/').map_or(0, |slash| slash + 1);
     let mut shapes = vec![(pattern, "")];
@@ -130,7 +130,7 @@ fn member(path: &str, base: String, number: u32, directory: &Path) -> Option<Mem
     (!path.is_empty()).then(|| Member { path: path.to_owned(), place: directory.join(path), base, number })
 }
 
-/// Returns a letter that stands for itself.
+/// Escapes a wildcard.
 fn escaped(letter: char) -> String {
     match letter {
         '*' | '?' | '[' => format!("[{letter}]"),

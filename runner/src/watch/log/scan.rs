@@ -1,4 +1,4 @@
-//! Reads logs of any length: what is in memory is one block, and the lines that are about the run.
+//! Reads logs of any length: only one block, and the lines about the run, are in memory.
 
 use std::{
     collections::HashSet,
@@ -12,16 +12,16 @@ use speclens_schema::{
     evidence::LogGap,
 };
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Maximum number of bytes of a line. What comes after them is not read.
+/// Maximum number of bytes of a line. The rest is not read.
 pub(super) const MAX_LINE: usize = 16 * 1024;
 
-/// Maximum number of times that a log is read for one run: each time because a later line said more about an earlier one.
+/// Maximum number of passes over a log for one run: a later line may say more about an earlier one.
 const MAX_PASSES: usize = 16;
 
-/// In lines about runs, where no run is named.
+/// Texts in lines about runs, used if no run is named.
 const MARKS: [&str; 3] = ["run_id=", "runId", "[agent] run "];
 
 /// Every line that is not empty.
@@ -30,7 +30,7 @@ const ANY: &str = "[^\n]";
 /// Maximum number of bytes of a compiled search.
 const MAX_SEARCH: usize = 64 << 20;
 
-/// In the line by which a gateway says that it dropped others.
+/// Text in the line by which a gateway reports that it dropped others.
 const DROPPED: &str = "file log queue overflow";
 
 /// A file to read.
@@ -38,20 +38,20 @@ const DROPPED: &str = "file log queue overflow";
 pub(super) struct Source {
     /// The file.
     pub file: File,
-    /// Where to begin, in bytes.
+    /// Start offset, in bytes.
     pub from: u64,
     /// Whether everything in it was written during the act.
     pub is_recent: bool,
 }
 
-/// What was found.
+/// The lines found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The lines, in order.
     pub lines: Vec<Kept>,
-    /// Why there may be more.
+    /// Reasons why there may be more.
     pub gaps: Vec<LogGap>,
-    /// Whether a line at the end of a file is not finished.
+    /// Whether a line at the end of a file is half-written.
     pub is_half: bool,
     /// Sources that cannot be read, by their place, with the reason.
     pub failed: Vec<(usize, String)>,
@@ -68,7 +68,7 @@ pub(super) struct Kept {
     pub number: usize,
 }
 
-/// Reads the lines that are about a run. At most so many bytes of them are kept.
+/// Reads the lines about a run, with a limit on their bytes.
 pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> Found {
     let mut picking = Picking::of(lineage, limit);
     picking.read(sources);
@@ -82,7 +82,7 @@ pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> Found 
     picking.found()
 }
 
-/// A part of a file that has whole lines only.
+/// A part of a file that consists of whole lines.
 struct Block<'b> {
     bytes: &'b [u8],
     /// The number of its first line.
@@ -96,7 +96,7 @@ fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
     let mut reader = At { file: &source.file, offset: source.from };
     let mut buffer = vec![0; BLOCK];
     let (mut filled, mut first) = (0, 0);
-    // Whether the beginning of the buffer is the rest of a line that was too long.
+    // Whether the buffer begins with the rest of a line that was too long.
     let mut is_rest = false;
     loop {
         let read = match reader.read(&mut buffer[filled..]) {
@@ -126,7 +126,7 @@ fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
         if is_end || rest.len() == BLOCK {
             if !rest.is_empty() {
                 let end = rest.start + rest.len().min(MAX_LINE);
-                // Of a line that is too long, the end is not waited for.
+                // The end of a line that is too long is not waited for.
                 take(Block { bytes: &buffer[rest.start..end], first, is_finished: !is_end });
             }
             if is_end {
@@ -140,7 +140,7 @@ fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
     }
 }
 
-/// Counts the lines of the beginning of a file.
+/// Counts the lines at the beginning of a file.
 pub(super) fn lines_before(file: &File, end: u64) -> io::Result<usize> {
     let mut reader = At { file, offset: 0 }.take(end);
     let mut buffer = vec![0; BLOCK];
@@ -155,7 +155,7 @@ pub(super) fn lines_before(file: &File, end: u64) -> io::Result<usize> {
     }
 }
 
-/// A file from some place on. Several of them read one file at the same time.
+/// A file from an offset on. Several of them can read one file at the same time.
 pub(super) struct At<'f> {
     /// The file.
     pub file: &'f File,
@@ -174,7 +174,7 @@ impl Read for At<'_> {
     }
 }
 
-/// One reading of all files.
+/// One pass over all files.
 struct Picking {
     lineage: Lineage,
     search: Regex,
@@ -184,7 +184,7 @@ struct Picking {
     source: usize,
     is_recent: bool,
     lines: Vec<Kept>,
-    /// A line that only says again who belongs together is not needed.
+    /// Facts that are known: a line that only repeats one is not needed.
     known: HashSet<Says>,
     is_cut: bool,
     has_dropped: bool,
@@ -240,7 +240,7 @@ impl Picking {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE)]);
         let line = Line::read(&text);
         self.has_learned |= self.lineage.learn(&line);
-        // What was dropped before the run was first seen was not of the run, unless the act had begun.
+        // Lines that were dropped before the run was first seen were not of the run, unless the act had begun.
         self.has_dropped |= line.events.contains(&Event::Dropped) && (self.is_recent || !self.lines.is_empty());
         let Some(kin) = self.lineage.kin(&line) else { return };
         let is_end = kin == Kin::Own && line.events.contains(&Event::Done);
@@ -264,7 +264,7 @@ impl Picking {
     }
 }
 
-/// Whom a line is about, and how it is written.
+/// The run of a line, and its format.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Says {
     run: Option<String>,
@@ -282,7 +282,7 @@ impl Says {
     }
 }
 
-/// Returns what to search for: a line without it is about other runs.
+/// Returns the search pattern: a line that does not match is about other runs.
 fn search(lineage: &Lineage) -> Regex {
     let mut wanted: Option<Vec<String>> = match lineage.needles() {
         Some(names) => names.map(|name| plain(name).map(regex::escape)).collect(),
@@ -291,11 +291,11 @@ fn search(lineage: &Lineage) -> Regex {
     wanted.iter_mut().for_each(|wanted| wanted.push(DROPPED.to_owned()));
     let compile = |wanted: &str| RegexBuilder::new(wanted).unicode(false).size_limit(MAX_SEARCH).build();
     let named = wanted.and_then(|wanted| compile(&wanted.join("|")).ok());
-    // Each line is looked at where a name cannot be searched for, or there are too many.
+    // If a name cannot be searched for, or there are too many, all lines are read.
     named.unwrap_or_else(|| compile(ANY).expect("a valid expression"))
 }
 
-/// Returns the longest part of a name that is written in JSON as it is; `None` if that is too short to search for.
+/// Returns the longest part of a name that JSON does not escape; `None` if that is too short to search for.
 fn plain(name: &str) -> Option<&str> {
     let is_written_otherwise = |letter: char| !letter.is_ascii_graphic() || matches!(letter, '"' | '\\' | '/');
     name.split(is_written_otherwise).max_by_key(|part| part.len()).filter(|part| part.len() >= 2)

@@ -42,7 +42,7 @@ impl Place {
         LogWatch::begin(PATTERN, self.0.path())
     }
 
-    /// Returns what is found without a watch.
+    /// Returns the answer without a watch.
     fn look(&self, path: Option<&str>, run: &str) -> LogAnswer {
         look(&need(path, run), PATTERN, self.0.path(), None).answer
     }
@@ -70,7 +70,7 @@ fn shown(answer: &LogAnswer) -> Vec<String> {
     answer.placed().map(line).collect()
 }
 
-/// Returns what is watched of a run.
+/// Returns the watch of a run.
 fn of_run(log: &LogWatch, run: &str) -> Watch {
     Watch { log: Some(log.clone()), identity: identity(run), trace: None }
 }
@@ -87,7 +87,7 @@ fn only_lines_of_the_run_that_were_written_since_are_collected_with_their_places
     assert_eq!(since(&watch, "r1"), Vec::<String>::new());
     place.append(TODAY, format!("{}{}", call("other", "x"), call("r1", "read")));
     assert_eq!(since(&watch, "r1"), ["gw-2026-05-14.log:4 t run_id=r1 tool=read agent=a"]);
-    // Another run is looked up in all of the log.
+    // Another run is looked up in the whole log.
     let other = look(&need(None, "other"), PATTERN, place.0.path(), Some(&of_run(&watch, "r1"))).answer;
     assert_eq!(shown(&other).len(), 2);
     assert_eq!(shown(&place.look(Some(TODAY), "r1")).len(), 2);
@@ -133,7 +133,7 @@ fn log_that_is_removed_is_read_to_its_end() {
     place.append(TODAY, call("r1", "new"));
     let answer = watch.collect(&identity("r1"));
     assert_eq!((shown(&answer).len(), answer.gaps), (2, vec![]));
-    // Where the gateway has removed files because there were too many, it may have removed others between.
+    // A gateway that has removed files because there were too many may have removed others in between.
     place.append("logs/gw-2026-05-14.5.log", "\n");
     assert_eq!(watch.collect(&identity("r1")).gaps, [LogGap::Removed]);
 }

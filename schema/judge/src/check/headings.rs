@@ -12,7 +12,7 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Whether it has this name; upper and lower case count as equal.
+    /// Returns whether it has this name, ignoring case.
     pub fn is(&self, name: &str) -> bool {
         bare(&self.text).to_lowercase() == bare(name).to_lowercase()
     }
@@ -24,7 +24,7 @@ pub fn headings(text: &str) -> Vec<Heading> {
     let mut fence: Option<(char, usize)> = None;
     let mut before: Option<(usize, &str)> = None;
     let mut start = 0;
-    // Front matter is not a text: its closing line would underline the one above.
+    // Front matter is not part of the text: its closing line would underline the one above.
     let front = front_matter(text);
     for whole in text.split_inclusive('\n') {
         let at = start;
@@ -77,7 +77,7 @@ pub fn headings(text: &str) -> Vec<Heading> {
     found
 }
 
-/// Returns the text below a heading, up to the next one of its level or above; the heading itself included.
+/// Returns the section below a heading, up to the next heading of its level or above; the heading itself included.
 pub fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let found = headings(text);
     let index = found.iter().position(|heading| heading.is(name))?;

@@ -1,7 +1,7 @@
-//! Texts and values of which a part is [hidden](HIDDEN): what they may be.
+//! Texts and values with [hidden](HIDDEN) parts: their possible values.
 //!
-//! A text as it was written holds one hidden unit for each UTF-16 unit that was masked, none of them a line end. In a text
-//! out of JSON up to six of them were one unit, because the secret stood there with escapes.
+//! A raw text holds one hidden unit for each UTF-16 unit that was masked, none of them a line end. In a text from JSON,
+//! up to six of them were one unit, because the secret was written with escapes.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::mask::HIDDEN;
 /// Maximum number of hidden units that may have been one unit: `\u0041`.
 const ESCAPE_LENGTH: usize = 6;
 
-/// Whether a text fits one as it was written, of which parts are hidden.
+/// Returns whether a text fits a raw text with hidden parts.
 pub fn covers(masked: &str, text: &str) -> bool {
     let mut units = text.encode_utf16();
     let mut hidden = [0; 2];
@@ -23,14 +23,14 @@ pub fn covers(masked: &str, text: &str) -> bool {
     }) && units.next().is_none()
 }
 
-/// Returns the least and the most UTF-16 units that a text out of JSON may have.
+/// Returns the least and the greatest number of UTF-16 units of a text from JSON.
 pub fn lengths(masked: &str) -> (usize, usize) {
     let hidden = masked.matches(HIDDEN).count();
     let most = length(masked);
     (most - hidden + hidden.div_ceil(ESCAPE_LENGTH), most)
 }
 
-/// Whether a text out of JSON may be this text.
+/// Returns whether a text from JSON may be this text.
 pub fn may_be(masked: &str, text: &str) -> bool {
     let (Some(first), Some(last)) = (masked.find(HIDDEN), masked.rfind(HIDDEN)) else { return masked == text };
     let (before, behind) = (&masked[..first], &masked[last + HIDDEN.len_utf8()..]);
@@ -39,7 +39,7 @@ pub fn may_be(masked: &str, text: &str) -> bool {
     (least..=most).contains(&length(middle))
 }
 
-/// Whether a value may be this value, its members in the same order.
+/// Returns whether a value may be this value, with its members in the same order.
 pub fn may_be_value(masked: &Value, value: &Value) -> bool {
     match (masked, value) {
         (Value::String(masked), Value::String(text)) => may_be(masked, text),
@@ -60,7 +60,7 @@ pub fn may_be_value(masked: &Value, value: &Value) -> bool {
     }
 }
 
-/// Whether a value may be what is expected, as [`matches`](super::json::matches) says it.
+/// Returns whether a value may match the expected one, as [`matches`](super::json::matches) decides.
 pub fn may_match(expected: &Value, masked: &Value) -> bool {
     match (expected, masked) {
         (Value::Object(expected), Value::Object(masked)) => expected.iter().all(|(key, expected)| {
@@ -86,7 +86,7 @@ mod tests {
 
     use super::{HIDDEN, covers, lengths, may_be, may_match};
 
-    /// Writes a hidden unit as `#`.
+    /// Writes each hidden unit as `#`.
     fn masked(text: &str) -> String {
         text.replace('#', &HIDDEN.to_string())
     }

@@ -1,8 +1,8 @@
 //! JSON as JavaScript reads, compares and writes it.
 //!
-//! What the original tool takes from a program it takes through `JSON.parse`: lone surrogates are accepted, of
-//! repeated members the last counts, every number is a double. Nesting is bounded, because every use
-//! of a [`Value`] (even dropping it) takes a level of the stack for each level of nesting.
+//! The original tool reads output with `JSON.parse`: lone surrogates are accepted, the last of repeated members counts,
+//! every number is a double. Nesting is bounded, because every use of a [`Value`] (even dropping it) takes stack space
+//! for each level of nesting.
 
 mod compare;
 mod read;

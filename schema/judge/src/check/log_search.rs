@@ -1,4 +1,4 @@
-//! A text or regular expression that is looked for in a log: in a text, or in a file that is too long to be held in memory.
+//! Searches logs for a text or a regular expression: in memory, or in a file that is too long for that.
 
 use super::pattern::{PatternError, PatternErrorKind, python::PythonPattern};
 use crate::evidence::{Capture, FileSearch, FoundText};
@@ -6,16 +6,16 @@ use crate::evidence::{Capture, FileSearch, FoundText};
 /// Number of bytes that are searched at once.
 const BLOCK: usize = 1 << 20;
 
-/// Number of bytes that are searched again with the next block: what matches may be in several lines.
+/// Number of bytes that are searched again with the next block: a match may span several lines.
 const OVERLAP: usize = 16 << 10;
 
 /// Maximum number of bytes of a line that is searched as a whole.
 const MAX_LINE: usize = 4 << 20;
 
-/// Maximum number of bytes that are kept of what was found.
+/// Maximum number of bytes of a match that are kept.
 const MAX_TEXT: usize = 16 << 10;
 
-/// What is looked for.
+/// A text or pattern to search for.
 #[derive(Clone, Debug)]
 pub struct LogSearch {
     wanted: String,
@@ -23,12 +23,12 @@ pub struct LogSearch {
 }
 
 impl LogSearch {
-    /// Reads what is looked for: a regular expression of Python, of which the letters count, too.
+    /// Reads a text, which may also be a regular expression of Python.
     pub fn new(wanted: &str) -> LogSearch {
         LogSearch { wanted: wanted.to_owned(), compiled: PythonPattern::compile(wanted, true) }
     }
 
-    /// Returns the bytes of a place where it is, or why that cannot be said.
+    /// Returns the byte range of the first match, or the reason why it cannot be determined.
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, String> {
         if let Some(at) = text.find(&self.wanted) {
             return Ok(Some((at, at + self.wanted.len())));
@@ -37,31 +37,31 @@ impl LogSearch {
             Ok(compiled) => {
                 compiled.find(text).map_err(|_| "the search took too many steps: make the pattern simpler".to_owned())
             }
-            // What is no expression is a text, and it was looked for.
+            // A text that is not a valid expression was searched for as it is.
             Err(error) if error.kind == PatternErrorKind::Invalid => Ok(None),
             Err(error) => Err(format!("the pattern cannot be searched for: {}", error.message)),
         }
     }
 
-    /// Whether it is about the ends of the whole text, which a part does not have.
+    /// Returns whether it depends on the ends of the whole text, which a part does not have.
     fn is_about_ends(&self) -> bool {
         self.compiled.is_ok() && ["\\A", "\\Z"].iter().any(|end| self.wanted.contains(end))
     }
 }
 
-/// Looks for several things in a file that comes in pieces. What is in memory is a block and the longest line.
+/// Searches a file that arrives in pieces. Only a block and the longest line are in memory.
 #[derive(Debug)]
 pub struct FileScan {
     searches: Vec<(LogSearch, FileSearch)>,
-    /// What was read and is not searched yet, or is searched again.
+    /// Bytes that have not been searched yet, or are searched again.
     pending: Vec<u8>,
-    /// The number of lines before that.
+    /// The number of lines before them.
     lines: usize,
     is_stopped: bool,
 }
 
 impl FileScan {
-    /// Begins to look for these.
+    /// Starts to search for these texts.
     pub fn new(wanted: &[String]) -> FileScan {
         let search = |wanted: &String| {
             let search = LogSearch::new(wanted);
@@ -73,12 +73,12 @@ impl FileScan {
         FileScan { searches: wanted.iter().map(search).collect(), pending: Vec::new(), lines: 0, is_stopped: false }
     }
 
-    /// Whether the rest need not be read.
+    /// Returns whether the rest need not be read.
     pub fn is_over(&self) -> bool {
         self.is_stopped || self.searches.iter().all(|(_, search)| search.found.is_some())
     }
 
-    /// Takes the next piece.
+    /// Reads the next piece.
     pub fn read(&mut self, piece: &[u8]) {
         self.pending.extend_from_slice(piece);
         if self.pending.len() < BLOCK {
@@ -101,13 +101,13 @@ impl FileScan {
         }
     }
 
-    /// Reads no more, for a reason.
+    /// Stops reading, for a reason.
     pub fn stop(&mut self, reason: impl Fn(usize) -> String) {
         self.note(reason);
         self.is_stopped = true;
     }
 
-    /// Says why something that is not found yet may be there anyway.
+    /// Notes why a text that has not been found may be there anyway.
     fn note(&mut self, reason: impl Fn(usize) -> String) {
         let line = self.lines + 1;
         for (_, search) in self.searches.iter_mut().filter(|(_, search)| search.found.is_none()) {
@@ -115,7 +115,7 @@ impl FileScan {
         }
     }
 
-    /// Returns what was found, when everything was read.
+    /// Returns the results after everything was read.
     pub fn end(mut self) -> Vec<FileSearch> {
         self.search(self.pending.len(), usize::MAX);
         let is_open = self.pending.last().is_some_and(|last| *last != b'\n');
@@ -123,10 +123,10 @@ impl FileScan {
         self.searches.into_iter().map(|(_, search)| FileSearch { lines, ..search }).collect()
     }
 
-    /// Searches what was read up to a place. What begins after `again` is searched again, with more of what follows it.
+    /// Searches the bytes up to an offset. Those after `again` are searched again, together with those that follow.
     fn search(&mut self, end: usize, again: usize) {
         let text = String::from_utf8_lossy(&self.pending[..end]);
-        // Bytes that are no text are as long as the sign in their place at the most, so the place may only move down.
+        // An invalid byte is at least as short as its replacement, so the offset may only move down.
         let again = if text.len() == end { again } else { usize::MAX };
         for (wanted, search) in &mut self.searches {
             if search.found.is_some() || wanted.is_about_ends() {
@@ -135,7 +135,7 @@ impl FileScan {
             match wanted.find(&text) {
                 Ok(Some((start, _))) if start >= again => {}
                 Ok(Some(found)) => {
-                    // Where a line was too long, the others still count.
+                    // Even if a line was too long, the others count.
                     search.gap = None;
                     search.found = Some(lines_of(&text, found, self.lines));
                 }
@@ -155,7 +155,7 @@ fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// Returns the lines of a place in a text, which has so many lines before it.
+/// Returns the lines of a range in a text that has this many lines before it.
 fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundText {
     let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let to = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
@@ -170,7 +170,7 @@ fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundTex
 mod tests {
     use super::*;
 
-    /// Returns what is found of a text in pieces of a length.
+    /// Returns the results for a text in pieces of a certain length.
     fn scanned(text: &[u8], length: usize, wanted: &[&str]) -> Vec<FileSearch> {
         let wanted: Vec<String> = wanted.iter().map(|it| (*it).to_owned()).collect();
         let mut scan = FileScan::new(&wanted);

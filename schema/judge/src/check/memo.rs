@@ -1,4 +1,4 @@
-//! Things that are costly to make and that many claims share: made once for as long as one of them is in use.
+//! Shared values that are expensive to make: made once while one of them is in use.
 
 use std::{
     collections::HashMap,
@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-/// A table from what a thing is made of to the thing. It holds nothing alive.
+/// A table of shared values by key. It keeps nothing alive.
 #[derive(Debug)]
 pub struct Memo<K, V> {
     table: Mutex<HashMap<K, Weak<V>>>,
@@ -18,8 +18,8 @@ impl<K: Eq + Hash, V> Memo<K, V> {
         Memo { table: Mutex::new(HashMap::new()) }
     }
 
-    /// Returns the thing for a key, made now unless it is held. `make` must be cheap: costly work belongs into a cell
-    /// of the thing.
+    /// Returns the value for a key, which is made now unless it exists. `make` must be cheap: expensive work belongs
+    /// into a cell of the value.
     pub fn get(&self, key: K, make: impl FnOnce(&K) -> V) -> Arc<V> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = table.get(&key).and_then(Weak::upgrade) {

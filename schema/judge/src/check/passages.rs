@@ -1,4 +1,4 @@
-//! Where two texts differ: passages of whole lines, those first that differ most.
+//! Differences between two texts: passages of whole lines, the most different first.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use super::rouge;
 /// Lines that two texts do not share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The lines of the first text, from 0; empty where it lacks them.
+    /// The lines of the first text, from 0; empty if it lacks them.
     pub lines: Range<usize>,
-    /// The lines of the other text; empty where it lacks them.
+    /// The lines of the other text; empty if it lacks them.
     pub other_lines: Range<usize>,
-    /// How many words of both differ.
+    /// The number of words that differ in both.
     pub words: usize,
 }
 
-/// Texts of more lines are compared up to the first difference only.
+/// Maximum number of lines of texts that are compared beyond the first difference.
 const MAX_LINES: usize = 5_000;
 
 /// Returns the passages in which two texts have different words, the most different first.
@@ -44,12 +44,12 @@ pub fn passages(one: &str, other: &str) -> Vec<Passage> {
             .collect()
     };
     found.retain(|passage| passage.words > 0);
-    // Stable: of equals, the one that comes first in the text.
+    // Stable: of equals, the first in the text comes first.
     found.sort_by_key(|passage| std::cmp::Reverse(passage.words));
     found
 }
 
-/// Returns the lines of a range without blank ones at its ends.
+/// Returns a range of lines without blank ones at its ends.
 fn without_blanks(lines: &[String], mut range: Range<usize>) -> Range<usize> {
     let (is_blank, whole) = (|line: usize| lines[line].is_empty(), range.clone());
     while range.start < range.end && is_blank(range.start) {

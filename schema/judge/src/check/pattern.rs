@@ -1,7 +1,7 @@
-//! Regular expressions as the original KindLM understands them: ECMAScript with the flags `g` and `i`.
+//! Regular expressions as KindLM understands them: ECMAScript with the flags `g` and `i`.
 //!
-//! A pattern is read by ECMAScript's own grammar, and translated for engines whose time is bounded. The text
-//! is searched in UTF-16 units, so `.` takes half of a character beyond the basic plane, as it does there.
+//! A pattern is read by ECMAScript's own grammar, and translated for engines with bounded time. The text is searched in
+//! UTF-16 units, so `.` matches half of a character beyond the basic plane, as in ECMAScript.
 
 mod hidden;
 mod linear;
@@ -24,11 +24,11 @@ use std::{
 pub struct EcmaPattern {
     engine: Engine,
     matches_empty: bool,
-    /// What finds everything that the pattern could match where something is hidden, made when it is first used.
+    /// Finds all possible matches in a text with hidden parts; compiled on first use.
     relaxed: Arc<Relaxed>,
 }
 
-/// A pattern to make a relaxed engine of.
+/// A pattern for a relaxed engine.
 #[derive(Debug)]
 struct Relaxed {
     root: syntax::Node,
@@ -36,29 +36,29 @@ struct Relaxed {
     engine: OnceLock<Backtracking>,
 }
 
-/// Why a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
-    /// Whose fault it is.
+    /// The kind of reason.
     pub kind: PatternErrorKind,
-    /// The byte of the pattern where the trouble begins.
+    /// The byte of the pattern where the problem begins.
     pub at: usize,
-    /// What is wrong, as a lower-case sentence without a final period.
+    /// The problem, as a lower-case sentence without a final period.
     pub message: String,
 }
 
-/// The ways in which a pattern cannot be used.
+/// Kinds of reasons why a pattern cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternErrorKind {
-    /// It is no ECMAScript pattern.
+    /// It is not a valid ECMAScript pattern.
     Invalid,
-    /// It is none in the versions of ECMAScript that most programs run on, and may be one in the newest.
+    /// It is not valid in the versions of ECMAScript that most programs run on, and may be valid in the newest.
     TooNew,
-    /// It is one, and cannot be carried over with the same meaning or within bounds.
+    /// It is valid, and cannot be translated with the same meaning or within bounds.
     Untranslatable,
 }
 
-/// The search was given up because it took too many steps.
+/// The search was stopped because it took too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLimit;
 
@@ -71,23 +71,23 @@ pub struct EcmaMatch {
     pub line: usize,
 }
 
-/// A pattern is not longer than this.
+/// Maximum length of a pattern.
 const LENGTH_LIMIT: usize = 20_000;
 
-/// A compiled program is not larger than this many bytes.
+/// Maximum size in bytes of a compiled program.
 const SIZE_LIMIT: usize = 1 << 20;
 
-/// The steps of one backtracking search, tried in this order, so that a cheap search is charged little.
+/// Numbers of steps of one backtracking search, tried in this order, so a cheap search costs little.
 const STEPS: [usize; 4] = [1 << 14, 1 << 18, 1 << 22, 1 << 25];
 
-/// The steps of all searches of one text.
+/// Maximum number of steps of all searches of one text.
 const STEPS_OF_TEXT: usize = 1 << 26;
 
 #[derive(Clone, Debug)]
 enum Engine {
-    /// No look-around, no references: linear time.
+    /// Without look-around and references: linear time.
     Linear(Arc<Linear>),
-    /// With a limit on steps for each engine.
+    /// Backtracking, with a limit on steps.
     Backtracking(Arc<Backtracking>),
 }
 
@@ -129,19 +129,19 @@ impl EcmaPattern {
         })
     }
 
-    /// Whether the pattern can match without taking a character. The original program reports such matches a
-    /// thousand times at the same place.
+    /// Returns whether the pattern can match the empty string. KindLM reports such matches a thousand times at the same
+    /// place.
     pub fn matches_empty(&self) -> bool {
         self.matches_empty
     }
 
-    /// Returns the matches from left to right, none overlapping another. After an error there are no more.
+    /// Returns the non-overlapping matches from left to right. An error ends the iteration.
     pub fn find_iter<'p, 't>(&'p self, text: &'t str) -> Matches<'p, 't> {
         Matches { pattern: self, text: Encoded::new(text), at: 0, counted: 0, line: 1, steps: 0, done: false }
     }
 }
 
-/// Whether a text is a pattern of ECMAScript, as far as its grammar is known here.
+/// Returns whether a text is an ECMAScript pattern, as far as its grammar is known here.
 pub fn is_pattern(text: &str) -> bool {
     syntax::parse(text).is_ok()
 }
@@ -160,7 +160,7 @@ impl Backtracking {
             .build()
     }
 
-    /// Returns the first match at or after `at`; counts the steps that it may have taken.
+    /// Returns the first match at or after `at`; adds the steps that it may have taken to `steps`.
     fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
         for (limit, cell) in STEPS.iter().zip(&self.by_limit) {
             if *steps + limit > STEPS_OF_TEXT {
@@ -178,13 +178,13 @@ impl Backtracking {
     }
 }
 
-/// A text of which every character is one UTF-16 unit.
+/// A text in which every character is one UTF-16 unit.
 #[derive(Debug)]
 struct Encoded<'t>(Cow<'t, str>);
 
 impl<'t> Encoded<'t> {
     fn new(text: &'t str) -> Encoded<'t> {
-        // Characters beyond the basic plane begin with a byte from 0xF0 on.
+        // The encoding of characters beyond the basic plane begins with a byte from 0xF0 on.
         if text.bytes().all(|byte| byte < 0xF0) {
             return Encoded(Cow::Borrowed(text));
         }
@@ -215,7 +215,7 @@ pub struct Matches<'p, 't> {
 }
 
 impl Matches<'_, '_> {
-    /// Returns where the next match is in the encoded text.
+    /// Returns the range of the next match in the encoded text.
     fn next_range(&mut self) -> Option<Result<(usize, usize), StepLimit>> {
         let text: &str = &self.text.0;
         if self.done || self.at > text.len() {
@@ -259,8 +259,8 @@ impl Iterator for Matches<'_, '_> {
     }
 }
 
-/// Whether the original program refuses the pattern, because its text looks like nested quantifiers.
-/// The test is crude: it refuses `[+*]`, and lets `(a|a)*` through.
+/// Returns whether KindLM refuses the pattern, because its text looks like nested quantifiers. The test is crude: it
+/// refuses `[+*]`, and accepts `(a|a)*`.
 pub fn refused_by_original(pattern: &str) -> bool {
     static NESTED: OnceLock<regex::Regex> = OnceLock::new();
     NESTED

@@ -1,4 +1,4 @@
-//! Values as Python compares and shows them: what YAML 1.1 and JSON files hold for tools written in Python.
+//! Values as Python compares and shows them, read from YAML 1.1 and JSON files for tools written in Python.
 
 use serde_json::Value;
 
@@ -12,32 +12,32 @@ pub enum PythonValue {
     None,
     /// `True`, `False`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number.
+    /// A float.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(String),
     /// A date, or a date with a time, as it was written.
     Date(String),
     /// A list.
     List(Vec<PythonValue>),
-    /// A mapping. Keys are texts here.
+    /// A mapping. Keys are always strings here.
     Map(Vec<(String, PythonValue)>),
 }
 
-/// Why a file has no value.
+/// The reason why a file has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
     /// It is not YAML.
     Yaml(FaultKind),
-    /// It is not JSON: in the words of the reader.
+    /// It is not JSON, with the reader's error message.
     Json(String),
-    /// Its aliases multiply each other.
+    /// Its aliases expand to too many values.
     TooLarge,
 }
 
-/// Values may be nested this deep, and have as many parts with their aliases expanded.
+/// Maximum nesting of values, and maximum number of parts with aliases expanded.
 const DEPTH_LIMIT: usize = 100;
 const PARTS_LIMIT: usize = 200_000;
 
@@ -82,7 +82,7 @@ impl PythonValue {
         }
     }
 
-    /// Whether two values are equal for Python: `1`, `1.0` and `True` are; a number never equals a text.
+    /// Returns whether two values are equal in Python: `1`, `1.0` and `True` are; a number never equals a string.
     pub fn equals(&self, other: &PythonValue) -> bool {
         if let (Some(one), Some(other)) = (self.number(), other.number()) {
             return one == other;
@@ -124,17 +124,17 @@ impl PythonValue {
         found.filter(|value| **value != PythonValue::None)
     }
 
-    /// Returns the value below keys that are joined by dots.
+    /// Returns the value at keys that are joined by dots.
     pub fn dotted(&self, path: &str) -> Option<&PythonValue> {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
 
-    /// Whether it is a mapping.
+    /// Returns whether it is a mapping.
     pub fn is_map(&self) -> bool {
         matches!(self, PythonValue::Map(_))
     }
 
-    /// As the text of a person: a text as it is, everything else as Python prints it.
+    /// Returns a string as it is, and everything else as Python prints it.
     pub fn show(&self) -> String {
         match self {
             PythonValue::Text(text) | PythonValue::Date(text) => text.clone(),
@@ -161,7 +161,7 @@ impl PythonValue {
         }
     }
 
-    /// Returns what kind of value it is, in words.
+    /// Returns the kind of value, in words.
     pub fn kind(&self) -> &'static str {
         match self {
             PythonValue::None => "null",
@@ -175,7 +175,7 @@ impl PythonValue {
     }
 }
 
-/// A date never equals a date with a time.
+/// Returns whether two dates are equal. A date never equals a date with a time.
 fn same_date(one: &str, other: &str) -> bool {
     let parsed = (time::parse(one), time::parse(other));
     let both_dates = (one.len() == 10) == (other.len() == 10);

@@ -1,16 +1,17 @@
-//! How much two texts resemble each other: ROUGE-L over words.
+//! The similarity of two texts: ROUGE-L over words.
 
 /// Maximum number of pairs of words that are compared; more would take too long.
 const PAIRS_LIMIT: usize = 200_000_000;
 
-/// Twice the longest common sequence of words, divided by the words of both. Nothing when the texts are too long.
+/// Returns twice the longest common subsequence of words, divided by the words of both; `None` if the texts are too
+/// long.
 pub fn score(one: &str, other: &str) -> Option<f64> {
     let one: Vec<&str> = one.split_whitespace().collect();
     let other: Vec<&str> = other.split_whitespace().collect();
     if one.is_empty() || other.is_empty() {
         return Some(0.0);
     }
-    // What is the same at both ends is common.
+    // Equal words at both ends are common.
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let (rest, other_rest) = (&one[head..], &other[head..]);
     let tail = rest.iter().rev().zip(other_rest.iter().rev()).take_while(|(one, other)| one == other).count();

@@ -1,4 +1,4 @@
-//! JSON Schema files of users: compiled without looking anywhere else, validated in bounded time.
+//! JSON Schema files of users: compiled without access to anything else, validated in bounded time.
 
 mod adapt;
 mod formats;
@@ -27,37 +27,37 @@ use super::{
 #[derive(Debug)]
 pub struct UserSchema {
     validator: Validator,
-    /// For values of which parts are hidden; made when the first one comes.
+    /// For values with hidden parts; compiled on first use.
     cautious: OnceLock<Option<hidden::Cautious>>,
-    /// In standard words.
+    /// The schema with standard keywords only.
     schema: Value,
     draft: Draft,
     unchecked: BTreeSet<String>,
 }
 
-/// Why a schema cannot be used.
+/// The reason why a schema cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
-    /// What is wrong and where, as a lower-case sentence without a final period.
+    /// The problem and its place, as a lower-case sentence without a final period.
     pub message: String,
-    /// Whether it could be read as JSON, so that it is a schema, but a wrong one.
+    /// Whether it was read as JSON, so it is a schema, but an invalid one.
     pub is_json: bool,
 }
 
-/// What a schema says about a value.
+/// The result of validating a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaAnswer {
     /// It is valid.
     Valid,
-    /// It is not, for these reasons (the first ones of very many).
+    /// It is not valid, for these reasons (only the first ones if there are very many).
     Invalid(Vec<SchemaMismatch>),
     /// A pattern took too many steps, so there is no answer.
     GaveUp(String),
-    /// It depends on what is hidden.
+    /// It depends on hidden parts.
     Hidden,
 }
 
-/// One reason why a value is not valid.
+/// A reason why a value is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaMismatch {
     /// The place in the value.
@@ -68,10 +68,10 @@ pub struct SchemaMismatch {
     pub message: String,
 }
 
-/// A pattern of a schema may take as many steps for one text.
+/// Maximum number of steps of a schema's pattern per text.
 const STEPS: usize = 1 << 21;
 
-/// Maximum number of reasons that are given.
+/// Maximum number of reasons that are returned.
 const MOST_MISMATCHES: usize = 50;
 
 impl UserSchema {
@@ -92,8 +92,8 @@ impl UserSchema {
         UserSchema::compile(&schema)
     }
 
-    /// Compiles a schema. Draft-07 unless it names another draft. Formats and `nullable` are those of the original's
-    /// validator; references may lead to places in the schema itself and to the drafts' own schemas, nowhere else.
+    /// Compiles a schema. The default draft is Draft-07. Formats and `nullable` behave as in KindLM's validator;
+    /// references may lead only to the schema itself and to the drafts' own schemas.
     pub fn compile(schema: &Value) -> Result<UserSchema, SchemaError> {
         let draft = match schema.get("$schema") {
             None => Draft::Draft7,
@@ -112,12 +112,12 @@ impl UserSchema {
         Ok(UserSchema { validator, cautious: OnceLock::new(), schema, draft, unchecked })
     }
 
-    /// Returns the formats that it names and that neither speclens nor the original checks.
+    /// Returns the formats in the schema that neither speclens nor KindLM checks.
     pub fn unchecked_formats(&self) -> &BTreeSet<String> {
         &self.unchecked
     }
 
-    /// Returns the draft that it is written for.
+    /// Returns the draft of the schema.
     pub fn draft(&self) -> &'static str {
         match self.draft {
             Draft::Draft4 => "draft-04",
@@ -129,7 +129,7 @@ impl UserSchema {
         }
     }
 
-    /// Judges a value.
+    /// Validates a value.
     pub fn validate(&self, instance: &Value) -> SchemaAnswer {
         if !has_hidden(instance) {
             return answer(self.validator.iter_errors(instance));
@@ -142,7 +142,7 @@ impl UserSchema {
     }
 }
 
-/// Returns what validates as the original's validator does.
+/// Returns options that make validation behave as in KindLM's validator.
 fn options(draft: Draft) -> ValidationOptions<'static> {
     let mut options = jsonschema::options()
         .with_draft(draft)
@@ -152,7 +152,7 @@ fn options(draft: Draft) -> ValidationOptions<'static> {
             let name = name.as_str().unwrap_or_default();
             Ok(Box::new(FormatRule { name: name.to_owned(), format: Format::of(name) }) as Box<dyn for<'i> Keyword<'i>>)
         });
-    // Remarks about the content of a text are not checked.
+    // Annotations about the content of a string are not checked.
     for remark in ["contentEncoding", "contentMediaType"] {
         options = options.with_keyword(remark, |_: &Map<String, Value>, _: &Value, _| {
             Ok(Box::new(FormatRule { name: String::new(), format: None }) as Box<dyn for<'i> Keyword<'i>>)
@@ -180,7 +180,7 @@ impl<'i> Keyword<'i> for FormatRule {
     }
 }
 
-/// Returns why a schema does not compile.
+/// Returns the reason why a schema does not compile.
 fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> String {
     let at = Pointer::parse(error.instance_path().as_str());
     let what = match error.kind() {
@@ -197,7 +197,7 @@ fn words(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, St
     format!("{}: {what}", adapt::place(&at))
 }
 
-/// Returns which reference leads nowhere.
+/// Returns the reference that leads nowhere.
 fn lost(schema: &Value, references: &[(Pointer, String)]) -> String {
     let inside = |reference: &str| -> bool {
         match reference.strip_prefix('#') {
@@ -255,7 +255,7 @@ fn draft(named: &str) -> Option<Draft> {
 }
 
 impl SchemaError {
-    /// Returns a mistake in what was read as JSON.
+    /// Returns an error in a schema that is valid JSON.
     fn of(message: impl Into<String>) -> SchemaError {
         SchemaError { message: message.into(), is_json: true }
     }
@@ -339,7 +339,7 @@ mod tests {
             json!({"$ref": "#/definitions/q", "allOf": [{"minLength": 2}], "definitions": {"q": {"type": "string"}}});
         check(both.clone(), json!("a"), &[r#"data: "a" is shorter than 2 characters"#]);
         check(both, json!(1), &[r#"data: 1 is not of type "string""#]);
-        // A property of this name is no reference.
+        // A property of this name is not a reference.
         check(json!({"properties": {"$ref": {"type": "string"}}}), json!({"$ref": "x"}), &[]);
         let nullable = json!({"type": "string", "nullable": true});
         check(nullable.clone(), json!(null), &[]);

@@ -1,22 +1,23 @@
-//! The score in what a judge says.
+//! Reads the score in a judge's answer.
 
 use serde_json::Value;
 
 use super::json::parse;
 
-/// What a judge says.
+/// A judge's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// How good it is, on the scale that the judge was told.
+    /// The score, on the scale of the question.
     pub value: f64,
-    /// Why, where the judge says so.
+    /// The explanation, if there is one.
     pub reasoning: Option<String>,
 }
 
-/// Keys under which judges explain themselves.
+/// Keys of judges' explanations.
 const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation", "feedback", "comment"];
 
-/// Reads a score: a number, or one in quotes, under `score`, or under `score` in `result`. The error says why there is none.
+/// Reads a score: a number, or a quoted one, under `score`, or under `score` in `result`. The error is the reason why
+/// there is none.
 pub fn read(text: &str) -> Result<Score, String> {
     let value = parse(object(text).ok_or("it does not contain a JSON object")?).map_err(|error| error.to_string())?;
     let holder =
@@ -33,7 +34,7 @@ pub fn read(text: &str) -> Result<Score, String> {
     Ok(Score { value: number, reasoning })
 }
 
-/// Returns the object in an answer: the first fenced block, else from the first brace to the last one.
+/// Returns the object in an answer: the first fenced block, or else the text from the first brace to the last one.
 pub fn object(text: &str) -> Option<&str> {
     const FENCE: &str = "```";
     if let Some((_, block)) = text.split_once(FENCE)

@@ -1,10 +1,10 @@
-//! Pasted secrets: texts that have the form of a key, a token or a password.
+//! Detects pasted secrets: texts that have the form of a key, a token or a password.
 
 use std::{ops::Range, sync::OnceLock};
 
 use regex::Regex;
 
-/// What keys look like, each with what it is.
+/// The forms of keys, each with its name.
 const FORMS: [(&str, &str); 13] = [
     (r"sk-ant-[A-Za-z0-9_-]{20,}", "an Anthropic API key"),
     (r"sk-or-[A-Za-z0-9_-]{20,}", "an OpenRouter API key"),
@@ -21,12 +21,12 @@ const FORMS: [(&str, &str); 13] = [
     (r"[a-z][a-z0-9+.-]*://[^\s/:@$<>{}]+:[^\s/:@$<>{}*]{6,}@", "a password in a URL"),
 ];
 
-/// Returns the first secret in a text: its bytes, and what it looks like. Letters that only stand for something, as in
-/// `sk-xxxxxxxxxxxxxxxxxxxxxxxx`, are none.
+/// Returns the byte range and the name of the first secret in a text. Placeholders such as
+/// `sk-xxxxxxxxxxxxxxxxxxxxxxxx` are not secrets.
 pub fn pasted_secret(text: &str) -> Option<(Range<usize>, &'static str)> {
     static FORM: OnceLock<Vec<(Regex, &str)>> = OnceLock::new();
     static BEGINNING: OnceLock<Regex> = OnceLock::new();
-    /// What every form holds: most texts need no closer look.
+    /// A pattern that every form contains: most texts need no closer look.
     const BEGINNINGS: &str = "sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|://";
     let beginning = BEGINNING.get_or_init(|| Regex::new(BEGINNINGS).expect("the pattern is fixed and tested"));
     if text.len() < 12 || !beginning.is_match(text) {
@@ -34,21 +34,21 @@ pub fn pasted_secret(text: &str) -> Option<(Range<usize>, &'static str)> {
     }
     let forms = FORM.get_or_init(|| {
         let compile = |(form, what): (&str, &'static str)| {
-            // A key begins a word: `task-…` is none.
+            // A key begins a word: `task-…` is not one.
             let form = format!(r"(?:^|[^A-Za-z0-9_])({form})");
             (Regex::new(&form).expect("the forms are fixed and tested"), what)
         };
         FORMS.map(compile).into()
     });
     let found = forms.iter().filter_map(|(form, what)| Some((form.captures(text)?.get(1)?, *what)));
-    // Letters that are drawn by lot have digits among them; words with dashes between have none.
+    // Random letters have digits among them; words with hyphens in between have none.
     let is_words = |text: &str| text.starts_with("sk-") && !text.contains(|letter: char| letter.is_ascii_digit());
     let is_key = |text: &str| is_varied(text) && !is_words(text);
     let real = found.filter(|(found, what)| is_key(found.as_str()) || *what == "a private key");
     real.min_by_key(|(found, _)| found.start()).map(|(found, what)| (found.range(), what))
 }
 
-/// Whether a text has as many different letters as one that was drawn by lot.
+/// Returns whether a text has as many different letters as a random one.
 fn is_varied(text: &str) -> bool {
     let mut seen = [false; 128];
     for byte in text.bytes().filter(u8::is_ascii) {

@@ -1,4 +1,4 @@
-//! Text as JavaScript trims, measures and compares it, and the line that a missing text may have meant.
+//! Trims, measures and compares text as JavaScript does, and finds the closest line to a missing text.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -37,32 +37,32 @@ pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Whether something is so, as far as is known.
+/// The answer to a question about a text with hidden parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// Whatever is hidden.
+    /// True, whatever is hidden.
     Yes,
-    /// It depends on what is hidden.
+    /// It depends on the hidden parts.
     Maybe,
-    /// Whatever is hidden.
+    /// False, whatever is hidden.
     No,
 }
 
-/// A text that is searched again and again without regard to case.
+/// A text that is searched repeatedly without regard to case.
 #[derive(Clone, Debug)]
 pub struct Folded {
     text: String,
-    /// The units, where some are [hidden](HIDDEN).
+    /// The units, if some are [hidden](HIDDEN).
     units: Option<Vec<u16>>,
     /// Whether a sigma may be a final one or not.
     has_sigma: bool,
 }
 
-/// So many units are compared at most.
+/// Maximum number of units that are compared.
 const COMPARED: usize = 1 << 26;
 
 impl Folded {
-    /// Lower-cases the text, final sigma included.
+    /// Converts a text to lower case, final sigma included.
     pub fn new(text: &str) -> Folded {
         let has_sigma = text.contains('Σ');
         let text = text.to_lowercase();
@@ -70,13 +70,13 @@ impl Folded {
         Folded { text, units, has_sigma }
     }
 
-    /// Whether a text occurs in it, whatever its case.
+    /// Returns whether it contains a text, ignoring case.
     pub fn contains(&self, text: &str) -> Certainty {
         let text = text.to_lowercase();
         let found = memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some();
         let Some(units) = &self.units else { return if found { Certainty::Yes } else { Certainty::No } };
-        // What is hidden decides whether a sigma beside it is final, and may be the one letter that becomes two
-        // in lower case.
+        // The hidden part decides whether a sigma beside it is final, and may be the one letter that becomes two in
+        // lower case.
         let odd = |it: char| it == HIDDEN || it == '\u{307}' || self.has_sigma && matches!(it, 'σ' | 'ς');
         if text.contains(odd) {
             return Certainty::Maybe;
@@ -89,7 +89,7 @@ impl Folded {
     }
 }
 
-/// Whether a text may occur at a place that is hidden in part.
+/// Returns whether a text may occur at a place with hidden parts.
 fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
     let mut buffer = [0; 2];
     let hidden = HIDDEN.encode_utf16(&mut buffer)[0];
@@ -119,7 +119,7 @@ fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
     false
 }
 
-/// Returns a text without regard to case, as Python's `str.casefold` makes it: `Straße` becomes `strasse`.
+/// Returns a text without case differences, as Python's `str.casefold` makes it: `Straße` becomes `strasse`.
 pub fn case_folded(text: &str) -> String {
     let lower = text.to_lowercase();
     if lower.is_ascii() {
@@ -143,13 +143,13 @@ pub fn case_folded(text: &str) -> String {
     })
 }
 
-/// A text without regard to case, as [`case_folded`] makes it, that knows where its parts come from.
+/// A text folded by [`case_folded`], with the positions in the original text.
 #[derive(Clone, Debug)]
 pub struct CaseFolded {
     text: String,
-    /// Where each letter begins here, and where in the text itself; empty where that is the same.
+    /// The position of each letter here and in the original text; empty if they are the same.
     letters: Vec<(usize, usize)>,
-    /// The length of the text itself.
+    /// The length of the original text.
     length: usize,
 }
 
@@ -169,7 +169,7 @@ impl CaseFolded {
         folded
     }
 
-    /// Returns the bytes of the text itself in which another text occurs first, whatever its case.
+    /// Returns the byte range in the original text of the first occurrence of another text, ignoring case.
     pub fn find(&self, wanted: &str) -> Option<Range<usize>> {
         let wanted = case_folded(wanted);
         if wanted.is_empty() {
@@ -191,7 +191,7 @@ impl CaseFolded {
 pub struct CloseLine {
     /// Its number, from 1.
     pub number: usize,
-    /// The line, shortened when it is long.
+    /// The line, shortened if it is long.
     pub text: String,
 }
 
@@ -201,8 +201,8 @@ const SEARCHED: usize = 1 << 18;
 /// Maximum number of characters of one line that count.
 const LINE_LENGTH: usize = 400;
 
-/// Returns the line of a text that shares the most with a text that is not in it. Only the beginning of a long text is
-/// looked at, so the cost is bounded.
+/// Returns the line of a text that shares the most with a missing text. Only the beginning of a long text is searched,
+/// so the cost is bounded.
 pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     let wanted = trim(missing).lines().find(|line| !trim(line).is_empty())?;
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(LINE_LENGTH).collect();
@@ -245,7 +245,7 @@ pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     (shared * 2 >= numbers.len()).then(|| CloseLine { number: index + 1, text: shortened(line, LINE_LENGTH) })
 }
 
-/// Returns a text in at most so many characters, the cut marked.
+/// Returns a text of at most this many characters, with a mark where it was cut.
 pub fn shortened(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}…", &text[..end]),

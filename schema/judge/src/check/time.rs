@@ -1,16 +1,16 @@
-//! Instants as text: ISO 8601 as Python's `datetime.fromisoformat` takes it, in microseconds of the Unix epoch.
+//! Instants as text: ISO 8601 as Python's `datetime.fromisoformat` reads it, in microseconds since the Unix epoch.
 
-/// A text that was read as an instant.
+/// A text read as an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instant {
-    /// Microseconds of the Unix epoch, the clock taken for UTC where no offset is written.
+    /// Microseconds since the Unix epoch; a time without an offset is taken as UTC.
     pub clock_us: i64,
     /// Whether the text has an offset from UTC. `clock_us` has it subtracted already.
     pub has_offset: bool,
 }
 
 impl Instant {
-    /// Microseconds of the Unix epoch; `None` if the offset is neither written nor known.
+    /// Microseconds since the Unix epoch; `None` if the offset is neither written nor known.
     pub fn epoch_us(self, local_offset_s: Option<i32>) -> Option<i64> {
         if self.has_offset {
             return Some(self.clock_us);
@@ -39,18 +39,18 @@ pub fn parse(text: &str) -> Option<Instant> {
     Some(Instant { clock_us, has_offset: offset_us.is_some() })
 }
 
-/// Returns where the date of a text ends, as far as its first characters say how it is written.
+/// Returns the end of the date in a text, by the format of its first characters.
 fn end_of_date(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     match (bytes.get(4), bytes.get(5)) {
-        // A digit after the day of the week makes that day the beginning of a clock.
+        // With a digit after the day of the week, that day is the beginning of a time.
         (Some(b'-'), Some(b'W')) if bytes.get(8) == Some(&b'-') && !is_digit(10) => 10,
         (Some(b'-'), Some(b'W')) => 8,
         (Some(b'-'), _) => 10,
         (Some(b'W'), _) => match (7..).find(|at| !is_digit(*at)).unwrap_or(7) {
             end @ 7..9 => end,
-            // Pairs of digits are a clock.
+            // Pairs of digits are a time.
             end if end % 2 == 0 => 7,
             _ => 8,
         },
@@ -77,7 +77,7 @@ fn days_of(date: &str) -> Option<i64> {
     days_since_1970(number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?)
 }
 
-/// Days since 1970 of `2026-W20-4`, `2026W204`, or without the day of the week the Monday.
+/// Returns the days since 1970 of `2026-W20-4`, `2026W204`, or, without the day of the week, of the Monday.
 fn days_of_week(date: &str) -> Option<i64> {
     let (year, rest) = date.split_at_checked(4)?;
     let (is_dashed, rest) = rest.strip_prefix('-').map_or((false, rest), |rest| (true, rest));
@@ -89,7 +89,7 @@ fn days_of_week(date: &str) -> Option<i64> {
     };
     let (year, week) = (number(year)?, number(week)?);
     let first = days_since_1970(year, 1, 1)?;
-    // Monday is 0; 1970 began on a Thursday, the day that decides to which year a week belongs.
+    // Monday is 0; 1970 began on a Thursday, the day that decides the year of a week.
     let weekday = (first + 3).rem_euclid(7);
     let weeks = if weekday == 3 || weekday == 2 && is_leap(year) { 53 } else { 52 };
     if !(1..=weeks).contains(&week) || !(1..=7).contains(&day) {
@@ -130,7 +130,7 @@ fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
         Some(at) => {
             let offset = clock_of(&text[at + 1..])?;
             let signed = if text.as_bytes()[at] == b'-' { -offset } else { offset };
-            // A blank may be before the offset.
+            // A blank may precede the offset.
             let clock = text[..at].strip_suffix(' ').unwrap_or(&text[..at]);
             Some((clock_of(clock)?, Some(signed)))
         }
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(us("20260514T120000Z"), us("2026-05-14T12:00:00Z"));
         assert_eq!(us("2026-05-14T12:00:00.25"), Some((1_778_760_000_250_000, false)));
         assert_eq!(us("2024-02-29").map(|it| it.0), Some(19_782 * 86_400_000_000));
-        // Dates of weeks.
+        // Week dates.
         for (text, day) in [
             ("2026-W20-4", "2026-05-14"),
             ("2026W204", "2026-05-14"),

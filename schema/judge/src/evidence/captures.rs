@@ -1,4 +1,4 @@
-//! Every text that was captured, wherever it is in the evidence.
+//! All captured texts, wherever they are in the evidence.
 
 use super::{Answer, Capture, Content, Evidence, Exchange, FilesAnswer, LogAnswer, PathState, Ran, ResponseAnswer};
 
@@ -20,7 +20,7 @@ impl Evidence {
         captures
     }
 
-    /// Keeps at most so many bytes of each capture.
+    /// Keeps at most this many bytes of each capture.
     pub fn cut_captures(&mut self, limit: usize) {
         self.captures_mut().into_iter().for_each(|capture| capture.cut_to(limit));
     }
@@ -114,7 +114,7 @@ mod tests {
             "told", "file", "line", "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
-        // Whatever is written of it is found.
+        // All written text is found.
         let written = serde_json::to_string(&evidence).unwrap();
         assert_eq!(written.matches("\"text\":\"").count(), texts.len());
         evidence.cut_captures(2);

@@ -1,4 +1,4 @@
-//! The files that an act changed, where the directory was its own.
+//! The files that an act changed, if the directory was its own.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::Capture;
 
-/// The files that an act created, changed or removed, and what else is in the directory, so that what is in neither list
-/// is not there.
+/// The files that an act created, changed or removed, and the other entries of the directory: a path in neither list
+/// does not exist.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileLog {
     /// The files, sorted by path.
     pub files: Vec<ChangedFile>,
-    /// Everything else that was in the directory after the act: directories, links, files as they were before. By path,
-    /// `/` between names.
+    /// All other entries of the directory after the act: directories, links, unchanged files. By path, with `/` between
+    /// names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rest: BTreeMap<String, Standing>,
-    /// Whether some are missing, because there were more than are kept.
+    /// Whether entries are missing, because there were too many.
     pub cut: bool,
 }
 
-/// What is at a path, links not followed.
+/// The kind of an entry, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
@@ -37,16 +37,16 @@ pub enum Standing {
 /// A file that an act created, changed or removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangedFile {
-    /// Its path from the directory of the act, `/` between names.
+    /// Its path, relative to the directory of the act, with `/` between names.
     pub path: String,
-    /// What happened to it.
+    /// Its change.
     pub change: Change,
-    /// Its size in bytes. `None`: it is not there any more.
+    /// Its size in bytes; `None` if it no longer exists.
     pub size: Option<u64>,
-    /// The SHA-256 digest of its content, in hexadecimal digits. `None`: it is not there any more, cannot be read, is too
-    /// large, or holds a secret that is masked in its text.
+    /// The SHA-256 digest of its content, in hexadecimal digits; `None` if it no longer exists, cannot be read, is too
+    /// large, or has a masked secret.
     pub digest: Option<String>,
-    /// Its text, secrets masked. `None`: it is not a text, or longer than is kept.
+    /// Its text, with secrets masked; `None` if it is not text, or too long.
     pub text: Option<Capture>,
 }
 

@@ -1,20 +1,20 @@
-//! What was said between the runner and the gateway that started a target.
+//! The exchange between the runner and the gateway that started a target.
 
 use serde::{Deserialize, Serialize};
 
 use super::Capture;
 
-/// A request that starts a target, and its answer. What authorizes it is never kept.
+/// A request that starts a target, and its answer. Credentials are never kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// Where the request went.
+    /// The address of the request.
     pub address: String,
     /// Its body.
     pub sent: Capture,
-    /// The status of the answer. `None`: there was none.
+    /// The status of the answer; `None` without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The body of the answer, as far as it was kept.
+    /// The body of the answer, up to a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Capture>,
 }

@@ -1,4 +1,4 @@
-//! What a gateway's log says about one run and about the runs that it started.
+//! The lines of a gateway log about one run and the runs that it started.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,48 +7,48 @@ use super::{Capture, Moment};
 /// The lines of a gateway's log that are about a run, and about the runs that it started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LogNeed {
-    /// The path of the log, its templates filled; `*`, `?` and `[…]` stand for letters. A relative path begins in the root of
-    /// the workspace. `None`: the log of the gateway, wherever it is.
+    /// The path of the log, with its templates filled; `*`, `?` and `[…]` are wildcards. A relative path begins in the
+    /// root of the workspace. `None`: the log of the gateway, wherever it is.
     pub path: Option<String>,
-    /// The id of the run. Empty: every run since the act began.
+    /// The id of the run; empty for every run since the act began.
     pub run: String,
-    /// When to look.
+    /// The moment of the observation.
     pub moment: Moment,
 }
 
 /// The lines that were found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogAnswer {
-    /// Where the log was looked for.
+    /// The path of the log.
     pub path: String,
     /// The files that were read, in the order in which they were written.
     pub files: Vec<LogFile>,
     /// The lines, joined by line feeds, invalid UTF-8 replaced, secrets masked.
     pub lines: Capture,
-    /// Where each of them is.
+    /// The position of each line.
     pub places: Vec<LinePlace>,
-    /// The key of the session that the act began: lines that name it are about the run, too.
+    /// The session key of the act: lines that name it are about the run, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Why lines about the run may be missing.
+    /// Reasons why lines about the run may be missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<LogGap>,
-    /// Names in the directory where a log should be that is not there, at most a few hundred.
+    /// Names in the directory of a missing log, at most a few hundred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
 }
 
-/// A file that belongs to a log.
+/// A file of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogFile {
     /// Its path.
     pub path: String,
-    /// Why it was not read.
+    /// The reason why it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Unread>,
 }
 
-/// Why a file was not read.
+/// Reasons why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unread {
@@ -58,7 +58,7 @@ pub enum Unread {
     Failed(String),
 }
 
-/// Where a line is. A run may have thousands of them, so it is written as a pair.
+/// The position of a line. A run may have thousands of them, so it is written as a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(usize, usize)", into = "(usize, usize)")]
 pub struct LinePlace {
@@ -80,15 +80,15 @@ impl From<LinePlace> for (usize, usize) {
     }
 }
 
-/// Why lines about a run may be missing.
+/// Reasons why lines about a run may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogGap {
-    /// There are more than are kept.
+    /// There are too many.
     Cut,
-    /// The gateway says that it dropped lines.
+    /// The gateway reports that it dropped lines.
     Dropped,
-    /// The log was emptied or replaced during the act.
+    /// The log was truncated or replaced during the act.
     Truncated,
     /// A file of the log was removed during the act.
     Removed,
@@ -109,14 +109,14 @@ impl LogGap {
 }
 
 impl LogAnswer {
-    /// Whether a file was read.
+    /// Returns whether a file was read.
     pub fn was_read(&self) -> bool {
         self.files.iter().any(|file| file.unread.is_none())
     }
 
-    /// Returns the lines, each with its place.
+    /// Returns the lines with their positions.
     pub fn placed(&self) -> impl Iterator<Item = (&str, LinePlace)> {
-        // What was cut off has no place: the last line may be a part of one.
+        // The part that was cut off has no position: the last line may be incomplete.
         self.lines.text.lines().zip(self.places.iter().copied())
     }
 }

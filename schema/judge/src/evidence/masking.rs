@@ -1,4 +1,4 @@
-//! Stars instead of secrets in everything that was observed beyond the streams of one process.
+//! Replaces secrets with stars in everything beyond the streams of one process.
 
 use serde_json::Value;
 
@@ -10,8 +10,9 @@ use super::{
 };
 
 impl Evidence {
-    /// Puts stars instead of secrets, before anything is judged, recorded or shown. What is masked already stays so.
-    /// `concealed`: what of a protocol is lost in standard output, as it was written and as it is masked.
+    /// Replaces secrets with stars before anything is judged, recorded or shown. Text that is already masked remains
+    /// so. `concealed` returns the information that masking removes from standard output, given the raw and the masked
+    /// stream.
     pub fn mask(&mut self, secrets: &Secrets, concealed: impl Fn(&Capture, &Capture) -> Concealed) {
         if secrets.is_empty() {
             return;
@@ -34,7 +35,7 @@ impl Evidence {
         }
     }
 
-    /// Masks the commands of an agent, and what was observed on behalf of claims. What is masked already stays so.
+    /// Masks the commands of an agent and the observations for claims. Text that is already masked remains so.
     fn mask_observed(&mut self, secrets: &Secrets) {
         for command in self.commands.iter_mut().flat_map(|log| &mut log.commands) {
             command.mask(secrets);
@@ -43,7 +44,7 @@ impl Evidence {
         for file in self.files.iter_mut().flat_map(|log| &mut log.files) {
             hide(&mut file.path, secrets);
             file.text.iter_mut().for_each(|text| mask_capture(text, secrets));
-            // A short secret could be found by trying what is under the stars.
+            // A short secret could be found by trying values under the stars.
             if file.text.as_ref().is_some_and(|text| !text.masked.is_empty()) {
                 file.digest = None;
             }
@@ -93,7 +94,7 @@ impl Turn {
     }
 }
 
-/// Masks every text in a value, keys included.
+/// Masks every string in a value, keys included.
 fn mask_value(value: &mut Value, secrets: &Secrets) {
     match value {
         Value::String(text) => hide(text, secrets),

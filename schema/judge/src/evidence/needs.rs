@@ -1,13 +1,13 @@
-//! What several claims need, asked once; and which answer serves a need.
+//! Merges the needs of several claims, and finds the answer that serves a need.
 
 use super::{Answer, Evidence, FilesNeed, ModelReply, Moment, Need, Observation, QuestionNeed, ScoreNeed};
 
-/// Merges the needs of a case, in the order of its claims: needs of the same thing become one that serves all of them,
-/// with the longest wait, and with content where one of them wants it. Commands are never merged, and what is needed
-/// after one is not merged with what is needed before it, because commands may change the world.
+/// Merges the needs of a case, in the order of its claims: needs for the same thing become one that serves all of them,
+/// with the longest wait, and with content if one of them wants it. Commands are never merged, and needs after one are
+/// not merged with needs before it, because commands may change the state.
 pub fn merged(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
     let mut merged: Vec<Need> = Vec::new();
-    // Where those begin that may still be merged with.
+    // The first need that may still be merged with.
     let mut open = 0;
     for need in needs {
         if matches!(need, Need::Command { .. }) {
@@ -24,7 +24,7 @@ pub fn merged(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
 }
 
 impl Need {
-    /// Returns when it is observed.
+    /// Returns the moment of its observation.
     pub fn moment(&self) -> Moment {
         match self {
             Need::Files(need) => need.moment,
@@ -36,7 +36,7 @@ impl Need {
         }
     }
 
-    /// Returns the question to a model that it is; `None` for what is observed otherwise.
+    /// Returns the question to a model; `None` for any other need.
     pub fn question(&self) -> Option<&QuestionNeed> {
         match self {
             Need::Question(question) => Some(question),
@@ -51,7 +51,7 @@ impl Need {
         }
     }
 
-    /// Returns who is asked, and how many times; `None` for what is observed otherwise.
+    /// Returns the addressee of a question, and the number of times; `None` for any other need.
     pub fn asked(&self) -> Option<(String, u32)> {
         match self {
             Need::Question(question) => Some((question.peer.id(), question.times)),
@@ -66,7 +66,7 @@ impl Need {
         }
     }
 
-    /// Returns the need that serves both, where they are of the same thing.
+    /// Returns the need that serves both, if they are for the same thing.
     fn joined(&self, other: &Need) -> Option<Need> {
         match (self, other) {
             (Need::Path { path, content }, Need::Path { path: another, content: wanted }) if path == another => {
@@ -88,7 +88,7 @@ impl Need {
         }
     }
 
-    /// Returns how well the answer to this need serves another one: the greater, the better. `None`: not at all.
+    /// Returns how well the answer to this need serves another one: the greater, the better; `None` if it does not.
     fn serves(&self, wanted: &Need) -> Option<u8> {
         if self == wanted {
             return Some(3);
@@ -101,7 +101,7 @@ impl Need {
                 if !seen.content && wanted.content {
                     return None;
                 }
-                // A look that was long enough saw all that a shorter look would have seen, and when.
+                // A wait that was long enough saw everything that a shorter wait would have seen, and when.
                 let is_enough = seen.wait_ms >= wanted.wait_ms
                     && seen.since_us == wanted.since_us
                     && wanted.searches.iter().all(|wanted| seen.searches.contains(wanted));
@@ -123,7 +123,7 @@ impl Need {
 }
 
 impl FilesNeed {
-    /// Whether both ask about the same path at the same moment, for however long.
+    /// Returns whether both are about the same path at the same moment, with any wait.
     fn is_of_the_same(&self, other: &FilesNeed) -> bool {
         (&self.pattern, self.wildcards, self.literal, self.moment)
             == (&other.pattern, other.wildcards, other.literal, other.moment)
@@ -131,7 +131,7 @@ impl FilesNeed {
 }
 
 impl Answer {
-    /// Returns the replies of who was asked; `None` where nobody could be asked, or something else was observed.
+    /// Returns the replies; `None` if no one could be asked, or the answer is to another kind of need.
     pub fn replies(&self) -> Option<&[ModelReply]> {
         match self {
             Answer::Question(answer) => Some(&answer.replies),
@@ -147,28 +147,29 @@ impl Answer {
     }
 }
 
-/// Returns the answer to a need among observations, as [`Evidence::answer_to`] finds it.
+/// Returns the answer to a need among observations, as [`Evidence::answer_to`] does.
 pub fn answer_in<'o>(observations: &'o [Observation], need: &Need) -> Option<&'o Answer> {
     let served = observations.iter().filter_map(|it| Some((it.need.serves(need)?, &it.answer)));
-    // Of equals, the one that was observed first.
+    // Of equals, the first observation.
     served.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, answer)| answer)
 }
 
 impl Evidence {
-    /// Returns the answer to a need: to exactly this one, else to one that asked for more, else to one of the same
-    /// thing that asked for less. `None`: it was not asked.
+    /// Returns the answer to a need: to exactly this one, or else to one that asked for more, or else to one for the
+    /// same thing that asked for less; `None` if it was not asked.
     pub fn answer_to(&self, need: &Need) -> Option<&Answer> {
         answer_in(&self.observations, need)
     }
 
-    /// Whether a question to a model or a judge was answered so many times. A request that failed is not an answer.
+    /// Returns whether a question to a model or a judge was answered this many times. A failed request is not an
+    /// answer.
     pub fn is_answered(&self, question: &Need, times: u32) -> bool {
         let replies = self.answer_to(question).and_then(Answer::replies);
         let answers = |replies: &[ModelReply]| replies.iter().filter(|reply| reply.error.is_none()).count();
         replies.is_some_and(|replies| answers(replies) >= times as usize)
     }
 
-    /// Adds what was observed later, instead of what was observed of the same before.
+    /// Adds later observations in place of earlier ones of the same need.
     pub fn observe_again(&mut self, observations: Vec<Observation>) {
         let is_replaced = |known: &Observation| observations.iter().any(|it| it.need.joined(&known.need).is_some());
         self.observations.retain(|known| !is_replaced(known));

@@ -1,5 +1,4 @@
-//! What an act leaves behind beyond the streams of one process: the commands that an agent ran, and the answers to
-//! what claims need to know.
+//! Evidence of an act beyond the streams of one process: the commands that an agent ran, and observations for claims.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +9,28 @@ use super::{
     ResponseAnswer, ResponseNeed, ScoreNeed, TraceAnswer, VariablesNeed,
 };
 
-/// The commands that an agent ran, in the order in which they ran. What the runner itself runs (setup, help,
-/// checks after the act) is never among them.
+/// The commands that an agent ran, in order, without those of the runner itself (setup, help, checks after the act).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandLog {
     /// The commands.
     pub commands: Vec<Ran>,
-    /// Whether later commands are missing, because there were more than are kept.
+    /// Whether later commands are missing, because there were too many.
     pub cut: bool,
-    /// Why other commands may have run that are not here. `None`: there were none.
+    /// The reason why other commands may have run; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<Unseen>,
 }
 
-/// Why commands may have run that were not observed.
+/// Reasons why commands may not have been observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unseen {
-    /// Who acted is a program of its own, which may start others without the shell that records.
+    /// The agent is a separate program, which may start commands without the recording shell.
     PastShell,
 }
 
 impl CommandLog {
-    /// Returns why a command that is not here may have run anyway. `None`: it did not.
+    /// Returns the reason why a command that is not listed may have run anyway; `None` if it did not.
     pub fn gap(&self) -> Option<&'static str> {
         match self.unseen {
             _ if self.cut => Some("the list of commands was cut off, and the missing part could change the result"),
@@ -44,42 +42,42 @@ impl CommandLog {
     }
 }
 
-/// What a claim needs observed beyond the act itself. The runner observes the needs of a case in the order of its
-/// claims, because commands may change what comes after them.
+/// An observation that a claim needs beyond the act itself. The runner observes the needs of a case in the order of its
+/// claims, because commands may affect later observations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
-    /// What is at a path after the act. A relative path begins in the directory of the act.
+    /// The state of a path after the act. A relative path begins in the directory of the act.
     Path {
         /// The path as the claim writes it.
         path: String,
-        /// Whether the content of a file is needed, too.
+        /// Whether the content of a file is needed.
         content: bool,
     },
-    /// How a shell command ends that is run in the directory of the act, with its environment, after the act.
+    /// The end of a shell command that runs in the directory of the act, with its environment, after the act.
     Command {
         /// The command as the claim writes it.
         run: String,
-        /// After how long it is ended.
+        /// Maximum duration in milliseconds.
         timeout_ms: u64,
     },
     /// The files at a path.
     Files(FilesNeed),
-    /// What a gateway's log says about a run.
+    /// The lines of a gateway log about a run.
     Log(LogNeed),
     /// Whether variables are set.
     Variables(VariablesNeed),
-    /// What an address answers.
+    /// The response of an address.
     Response(ResponseNeed),
     /// The trace of the act.
     Trace,
-    /// The scores that a judge gives.
+    /// Scores of a judge.
     Scores(ScoreNeed),
-    /// What a model answers.
+    /// The answer of a model.
     Question(QuestionNeed),
 }
 
-/// A need, and what was observed.
+/// A need and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The question.
@@ -88,35 +86,35 @@ pub struct Observation {
     pub answer: Answer,
 }
 
-/// The observation.
+/// The answer to a need.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// What is at a path.
+    /// The state of a path.
     Path(PathState),
-    /// How a command ended.
+    /// A command that has ended.
     Command(Ran),
     /// The files at a path.
     Files(FilesAnswer),
-    /// What a gateway's log says about a run.
+    /// The lines of a gateway log about a run.
     Log(LogAnswer),
     /// Whether variables are set, by name.
     Variables(BTreeMap<String, Presence>),
-    /// What an address answered.
+    /// The response of an address.
     Response(ResponseAnswer),
     /// The trace of the act.
     Trace(TraceAnswer),
-    /// What a model answered, or a judge that was asked for scores.
+    /// The answers of a model, or of a judge that was asked for scores.
     Question(QuestionAnswer),
     /// It could not be observed, for this reason.
     Nothing(String),
 }
 
-/// What is at a path, links followed.
+/// The state of a path, links followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathState {
-    /// Nothing, or a link that leads nowhere. The names beside it help to find a mistyped one.
+    /// It does not exist, or is a link that leads nowhere. The names beside it help to find a typo.
     Missing {
         /// Names in the directory where it should be, at most a few hundred.
         beside: Vec<String>,
@@ -125,25 +123,25 @@ pub enum PathState {
     Directory,
     /// A file.
     File {
-        /// What it holds, secrets masked; nothing when that was not asked for.
+        /// Its content, with secrets masked; `None` if not requested.
         content: Option<Content>,
     },
     /// Something else: a socket, a device.
     Other,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
-    /// Its text as far as it was kept, invalid UTF-8 replaced by U+FFFD.
+    /// Its text up to a limit, with invalid UTF-8 replaced by U+FFFD.
     Text(Capture),
     /// It cannot be read, for this reason.
     Unreadable(String),
 }
 
 impl Exit {
-    /// Returns the status as a shell gives it: 128 and the signal for a process that a signal ended.
+    /// Returns the exit status in a shell: 128 plus the signal for a process that a signal ended.
     pub fn shell_code(self) -> Option<i64> {
         self.code.map(i64::from).or(self.signal.map(|signal| 128 + i64::from(signal)))
     }

@@ -1,4 +1,4 @@
-//! Questions to a model about what an act put out.
+//! Questions to a model about the output of an act.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::mask::shown;
 /// A question to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QuestionNeed {
-    /// The one that is asked.
+    /// The model.
     pub peer: Peer,
     /// The instructions.
     pub system: String,
@@ -20,17 +20,17 @@ pub struct QuestionNeed {
     pub times: u32,
 }
 
-/// A model that is asked, as the suite names it.
+/// A model, as the suite names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Peer {
     /// The provider, such as `openai`.
     pub provider: String,
     /// The provider's own name of the model.
     pub model: String,
-    /// Another address than the provider's own. Where the model is reached is not a part of what it is asked.
+    /// Another address than the provider's own. Not a part of the question.
     #[serde(skip)]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key. No part of the question either.
+    /// The environment variable that holds the key. Not a part of the question either.
     #[serde(skip)]
     pub key_env: Option<String>,
 }
@@ -41,7 +41,7 @@ impl Peer {
         format!("{}/{}", self.provider, self.model)
     }
 
-    /// Returns the model with an id such as `openai/gpt-4o`; `None` where that is no id.
+    /// Returns the model with an id such as `openai/gpt-4o`; `None` if it is not a valid id.
     pub fn of_id(id: &str) -> Option<Peer> {
         let (provider, model) =
             id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty())?;
@@ -59,35 +59,34 @@ pub enum QuestionPart {
     Output,
 }
 
-/// What a model or a judge answered.
+/// The answers of a model or a judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
-    /// One per time, in order.
+    /// One reply per request, in order.
     pub replies: Vec<ModelReply>,
 }
 
-/// One answer of a model or of a judge, or why there is none.
+/// An answer of a model or of a judge, or the reason why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// What it said, unread, secrets masked; empty where it did not answer.
+    /// Its raw text, with secrets masked; empty without an answer.
     pub text: Capture,
-    /// Why it did not answer.
+    /// The reason why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Tokens and money. `None`: not reported.
+    /// Tokens and cost; `None` if not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Time that the answer took. `None`: not observed.
+    /// Duration of the answer; `None` if not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }
 
-/// An output of more bytes is no subject of a question.
+/// Maximum size in bytes of an output in a question.
 const OUTPUT_LIMIT: usize = 400_000;
 
 impl QuestionNeed {
-    /// Returns the text that is asked about what an act put out, or why nothing can be asked. Secrets in the output are
-    /// stars.
+    /// Returns the question about an output, or the reason why it cannot be asked. Secrets in the output are masked.
     pub fn text(&self, output: Option<&Output>) -> Result<String, String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -111,7 +110,7 @@ impl QuestionNeed {
         Ok(text)
     }
 
-    /// Whether both ask the same, however often.
+    /// Returns whether both ask the same, any number of times.
     pub(super) fn is_of_the_same(&self, other: &QuestionNeed) -> bool {
         let peer = |need: &QuestionNeed| (need.peer.provider.clone(), need.peer.model.clone());
         (peer(self), &self.system, &self.parts, self.max_tokens)

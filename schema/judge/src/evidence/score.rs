@@ -1,49 +1,49 @@
-//! Questions to a judge about a file: how well it meets an instruction, as a score.
+//! Questions to a judge about a file: a score for how well it meets an instruction.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Address, Answer, Content, FilesNeed, Moment, Need, Observation, Peer, SeenFile, needs};
 use crate::{check::headings, mask::shown};
 
-/// The scores that a judge gives to a file.
+/// Scores of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ScoreNeed {
-    /// The one that is asked.
+    /// The judge.
     pub judge: Judge,
     /// The instruction.
     pub rubric: String,
-    /// The file, its templates filled; the first match where the path has wildcards.
+    /// The file, with templates filled; the first match if the path has wildcards.
     pub path: String,
-    /// The heading of the only section that is scored.
+    /// The heading of the section that is scored alone.
     pub section: Option<String>,
-    /// The file that says who the author of the text is meant to be.
+    /// The file that describes the intended author of the text.
     pub identity: Option<String>,
-    /// When.
+    /// The moment of the observation.
     pub moment: Moment,
     /// Number of times to ask.
     pub times: u32,
 }
 
-/// Who gives scores.
+/// The source of scores.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judge {
-    /// Who answers at an address, in the protocol of the OpenClaw gateway.
+    /// An address with the protocol of the OpenClaw gateway.
     Endpoint(Address),
     /// A model.
     Model(Peer),
 }
 
-/// What a judge is asked about.
+/// The subject of a question to a judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scored {
     /// The text: the file, or the section of it.
     pub text: String,
-    /// The file that says who the author is meant to be.
+    /// The file that describes the intended author.
     pub identity: Option<String>,
 }
 
-/// A file of more bytes is no subject of a question.
+/// Maximum size in bytes of a file in a question.
 const FILE_LIMIT: usize = 400_000;
 
 /// Maximum number of tokens of an answer.
@@ -55,8 +55,7 @@ const SYSTEM: &str = "You score a text by a rubric. Be impartial: neither the le
                       and nothing else: {\"score\": number, \"reasoning\": string}";
 
 impl ScoreNeed {
-    /// Returns the files that the question is about must be observed before it is asked: the question about one of
-    /// them.
+    /// Returns the need for a file of the question, which must be observed before it is asked.
     pub fn file(&self, path: &str) -> FilesNeed {
         FilesNeed {
             pattern: path.to_owned(),
@@ -68,8 +67,8 @@ impl ScoreNeed {
         }
     }
 
-    /// Returns what the judge is asked about, by what was observed of the files; or why it cannot be asked. Secrets in
-    /// a recording are stars.
+    /// Returns the subject of the question, given the observed files, or the reason why it cannot be asked. Secrets in
+    /// a recording are masked.
     pub fn scored(&self, observed: &[Observation]) -> Result<Scored, String> {
         let text = self.read(&self.path, observed)?;
         let text = match &self.section {
@@ -114,14 +113,14 @@ impl ScoreNeed {
         (SYSTEM.to_owned(), text)
     }
 
-    /// Whether both ask a judge the same thing, however often.
+    /// Returns whether both ask a judge the same, any number of times.
     pub(super) fn is_of_the_same(&self, other: &ScoreNeed) -> bool {
         *self == ScoreNeed { times: self.times, ..other.clone() }
     }
 }
 
 impl Judge {
-    /// Who it is, for people: the id of the model, or the address.
+    /// Returns the name of the judge: the id of the model, or the address.
     pub fn name(&self) -> String {
         match self {
             Judge::Endpoint(Address::Url(address)) => address.clone(),

@@ -1,8 +1,8 @@
-//! The trace of an act: what it did step by step, as the acting program reported it to a trace backend.
+//! The trace of an act: its steps, as the acting program reported them to a trace backend.
 
 use serde::{Deserialize, Serialize};
 
-/// The trace of the act, as an observability backend tells it.
+/// The trace of the act in a trace backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceAnswer {
@@ -22,86 +22,86 @@ pub struct Trace {
     pub ended_us: Option<i64>,
     /// Its parts.
     pub spans: Vec<Span>,
-    /// US dollars of the whole, where the backend distinguishes it from the parts.
+    /// US dollars in total, if the backend reports it separately from the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Whether some are missing, because there were more than are kept.
+    /// Whether spans are missing, because there were too many.
     pub cut: bool,
-    /// Whether its outermost part was not seen to end, so more may have followed.
+    /// Whether the end of its outermost span was not seen, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// How it is known to be that of the act. `None` if unknown.
+    /// The way in which it was matched to the act; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<Joined>,
 }
 
-/// How a trace is known to be that of an act.
+/// The way in which a trace was matched to an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Joined {
     /// It carries the mark that the program was started with.
     Mark,
-    /// A line of the gateway log about the run has its id.
+    /// A line of the gateway log about the run has its trace id.
     LoggedId,
     /// It carries the id of the run.
     RunId,
-    /// It carries the session key, or the hash of it.
+    /// It carries the session key, or its hash.
     Session,
-    /// It began while the act went on, and no other did.
+    /// It began during the act, and no other did.
     Window,
 }
 
-/// A part of a trace.
+/// A span of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// Its id, unique in the trace. Empty if unknown.
+    /// Its id, unique in the trace; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The id of the part that it belongs to. `None`: it is outermost, or this is unknown.
+    /// The id of its parent; `None` if it is outermost, or this is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What it did.
+    /// Its kind.
     pub kind: SpanKind,
-    /// Its name: of the tool, the model, the agent.
+    /// The name of the tool, the model, or the agent.
     pub name: String,
-    /// The model, where the backend distinguishes it from the name.
+    /// The model, if the backend reports it separately from the name.
     pub model: Option<String>,
-    /// Time when it began, in microseconds of the Unix epoch.
+    /// Start time, in microseconds since the Unix epoch.
     pub started_us: Option<i64>,
-    /// Time when it ended.
+    /// End time.
     pub ended_us: Option<i64>,
-    /// Time that it took, where the backend distinguishes it from its times.
+    /// Duration, if the backend reports it separately from the times.
     pub duration_ms: Option<f64>,
-    /// Its tokens. `None` if unknown.
+    /// Its tokens; `None` if unknown.
     pub tokens: Option<Tokens>,
-    /// US dollars. `None` if unknown.
+    /// US dollars; `None` if unknown.
     pub cost_usd: Option<f64>,
-    /// What went wrong in it.
+    /// The error, if it failed.
     pub error: Option<String>,
 }
 
-/// What a part of a trace did.
+/// Kinds of spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpanKind {
-    /// It asked a model.
+    /// A call of a model.
     Llm,
-    /// It called a tool.
+    /// A call of a tool.
     #[default]
     Tool,
-    /// It handed over to another agent.
+    /// A handoff to another agent.
     Subagent,
-    /// It did something else: it holds other parts, or is work of the program itself.
+    /// Anything else: it contains other spans, or is work of the program itself.
     Other,
 }
 
 /// Tokens of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Sent.
+    /// Input tokens.
     pub input: u64,
-    /// Received.
+    /// Output tokens.
     pub output: u64,
-    /// Both, as the backend counts.
+    /// Total, as counted by the backend.
     pub total: u64,
 }

@@ -1,4 +1,4 @@
-//! What was said and called in an act, and what ended it.
+//! The turns of an act, and the event that ended it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use super::{Capture, ToolCall, Usage};
 /// One answer of a model, or of an agent that reports its answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// What it said, secrets masked.
+    /// Its text, with secrets masked.
     pub text: Capture,
-    /// What it called, in order.
+    /// Its tool calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// Tokens and money. `None`: not reported.
+    /// Tokens and cost; `None` if not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Time that the answer took. `None`: not observed.
+    /// Duration of the answer; `None` if not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }
@@ -43,11 +43,11 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Whether nothing more can happen: what had not happened by then did not happen.
+    /// Returns whether nothing more can happen: events that had not happened by then did not happen.
     pub fn is_final(self) -> bool {
         match self {
             Ended::Exit | Ended::Done | Ended::Answer | Ended::Log | Ended::RootSpan | Ended::TurnLimit => true,
-            // It may go on; only what was claimed then does not depend on that.
+            // It may continue; only the claims at that time do not depend on that.
             Ended::Satisfied | Ended::Deadline => false,
         }
     }

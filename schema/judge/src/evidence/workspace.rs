@@ -1,5 +1,5 @@
-//! What claims about a running workspace need to know: files that other programs write, addresses that answer,
-//! variables, traces, scores.
+//! Observations of a running workspace for claims: files that other programs write, addresses, variables, traces,
+//! scores.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Capture, Content};
 
-/// When something is observed.
+/// The moment of an observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Moment {
@@ -21,98 +21,98 @@ pub enum Moment {
 /// The files at a path, or those that a path with wildcards matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FilesNeed {
-    /// The path, its templates filled. A relative path begins in the root of the workspace.
+    /// The path, with templates filled. A relative path begins in the root of the workspace.
     pub pattern: String,
-    /// Whether `*`, `?` and `[…]` stand for letters, as in Python's `glob.glob` without recursion. When nothing
-    /// matches and `literal` is set, the text itself is tried as a path.
+    /// Whether `*`, `?` and `[…]` are wildcards, as in Python's `glob.glob` without recursion. If nothing matches and
+    /// `literal` is set, the text itself is tried as a path.
     pub wildcards: bool,
     /// Whether a path with wildcards that matches nothing is tried as written.
     pub literal: bool,
-    /// Whether the content is needed, too.
+    /// Whether the content is needed.
     pub content: bool,
-    /// When to look.
+    /// The moment of the observation.
     pub moment: Moment,
-    /// For how long to look again and again, until a file is there that was written at `since_us` or later.
+    /// Maximum time to wait until a file exists that was written at `since_us` or later.
     pub wait_ms: u64,
-    /// Microseconds of the Unix epoch.
+    /// Earliest time at which the file may have been written, in microseconds since the Unix epoch.
     pub since_us: Option<i64>,
-    /// What is looked for in the whole of a file of which only the beginning is kept: texts or regular expressions of Python.
+    /// Texts or regular expressions of Python to search for in a whole file of which only the beginning is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<String>,
 }
 
-/// The files that were found.
+/// The files found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilesAnswer {
     /// The files and directories, sorted by path.
     pub files: Vec<SeenFile>,
-    /// For how long it was looked; 0 for one look.
+    /// Time spent waiting; 0 for a single observation.
     pub waited_ms: u64,
-    /// Whether there are more than were kept.
+    /// Whether there are too many to be kept.
     pub cut: bool,
-    /// Names in the directory where a file should be that is not there, at most a few hundred.
+    /// Names in the directory of a missing file, at most a few hundred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
 }
 
-/// A file or directory that was found.
+/// A file or directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeenFile {
     /// Its path, as the pattern writes it.
     pub path: String,
     /// Whether it is a directory.
     pub directory: bool,
-    /// Time when it was last written, in microseconds of the Unix epoch. `None`: not observed.
+    /// Modification time, in microseconds since the Unix epoch; `None` if not observed.
     pub modified_us: Option<i64>,
-    /// How long after the beginning of the wait it was first seen as it is.
+    /// Time from the beginning of the wait until it was first seen in its final state.
     pub seen_after_ms: u64,
-    /// What it holds, secrets masked. `None`: not asked for.
+    /// Its content, with secrets masked; `None` if not requested.
     pub content: Option<Content>,
-    /// What was looked for in all of it. Empty where everything is kept.
+    /// The results of searching all of it; empty if everything is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<FileSearch>,
 }
 
-/// What was looked for in the whole of a file.
+/// The result of searching a whole file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileSearch {
     /// The text or the regular expression.
     pub pattern: String,
-    /// The first place where it is.
+    /// The first match.
     pub found: Option<FoundText>,
-    /// The lines that the file has, as far as it was read.
+    /// The number of lines of the file, as far as it was read.
     pub lines: usize,
-    /// Why it may be there anyway.
+    /// The reason why there may be a match anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<String>,
 }
 
-/// The lines in which something was found.
+/// The lines of a match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FoundText {
-    /// The number of the first of them, from 0.
+    /// The number of the first line, from 0.
     pub line: usize,
-    /// The lines, secrets masked; of very long ones what was found alone.
+    /// The lines, with secrets masked; of very long ones only the match.
     pub text: Capture,
 }
 
 impl SeenFile {
-    /// Whether nobody wrote it between two looks, as far as they tell.
+    /// Returns whether it was not written between two observations, as far as they show.
     pub fn is_the_same(&self, other: &SeenFile) -> bool {
         self.path == other.path && self.modified_us.is_some() && self.modified_us == other.modified_us
     }
 }
 
-/// An address to be asked with GET: no redirects, no authorization, five seconds.
+/// An address to request with GET: no redirects, no authorization, five seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResponseNeed {
-    /// Where.
+    /// The address.
     pub address: Address,
-    /// When.
+    /// The moment of the observation.
     pub moment: Moment,
 }
 
-/// An address, or a place at the configured gateway.
+/// An address, or a path at the configured gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Address {
@@ -122,35 +122,35 @@ pub enum Address {
     Gateway(String),
 }
 
-/// What an address answered.
+/// The response of an address.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseAnswer {
-    /// The status; nothing when there was no answer.
+    /// The status; `None` without a response.
     pub status: Option<u16>,
-    /// The body, as far as it was kept.
+    /// The body, up to a limit.
     pub body: Capture,
-    /// Why there was no answer.
+    /// The reason why there was no response.
     pub error: Option<String>,
 }
 
-/// Whether variables of the environment are set.
+/// Environment variables to check.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct VariablesNeed {
     /// Their names.
     pub names: Vec<String>,
-    /// When.
+    /// The moment of the observation.
     pub moment: Moment,
 }
 
-/// Whether a variable is set. Its value is never kept.
+/// The presence of a variable. Its value is never kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Presence {
     /// It is not set.
     Absent,
-    /// It is set to the empty text.
+    /// It is set to the empty string.
     Empty,
-    /// It is set to some text.
+    /// It is set to a non-empty string.
     Set,
 }
 
@@ -161,6 +161,6 @@ pub struct TemplateValues {
     pub before: BTreeMap<String, String>,
     /// By name, after the act.
     pub after: BTreeMap<String, String>,
-    /// What is between local time and UTC, in seconds: local time is ahead of UTC where it is positive.
+    /// The offset of local time from UTC in seconds, positive east of Greenwich.
     pub utc_offset_s: Option<i32>,
 }

@@ -1,4 +1,4 @@
-//! From exported spans to a trace: what each did, in view of the others.
+//! Assembles exported spans into a trace: the kind of each span depends on the others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::evidence::{Span, Trace};
 
-/// Maximum number of spans that are kept of one trace.
+/// Maximum number of spans of one trace.
 pub const MAX_SPANS: usize = 100_000;
 
 /// Maximum number of bytes of a name, and of an error.
@@ -18,7 +18,7 @@ const MAX_ERROR: usize = 4096;
 /// Makes one trace of exported spans that belong together.
 pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let mut seen = HashSet::new();
-    // Who does not hear an answer in time sends a span again.
+    // A program that does not receive a response in time sends a span again.
     let mut spans: Vec<&Exported> =
         spans.into_iter().filter(|it| seen.insert((&it.span.trace_id, &it.span.span_id))).collect();
     spans.sort_by_key(|it| it.span.start_time_unix_nano);
@@ -34,7 +34,7 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
         let role = roles[index];
         let is_told_elsewhere = tells_below[index] || models_tell && role == Role::Accounting;
         let tokens = told[index].filter(|_| !is_told_elsewhere);
-        // Tokens cost what the model costs.
+        // Tokens cost as much as the model charges.
         let by_tokens = tokens.and_then(|_| model_of(exported, Role::Model));
         Span {
             id: hexadecimal(&exported.span.span_id),
@@ -45,7 +45,7 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
             started_us: exported.started_us(),
             ended_us: exported.ended_us(),
             duration_ms: None,
-            // Whoever asks others tells the sum of theirs.
+            // A span around others reports the sum of theirs.
             tokens,
             cost_usd: cost_of(exported).filter(|_| !cost_below[index]),
             error: error_of(exported).map(|error| shortened(&error, MAX_ERROR)),
@@ -62,7 +62,7 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     }
 }
 
-/// Which span belongs to which.
+/// The parents of spans.
 struct Tree {
     parents: Vec<Option<usize>>,
 }
@@ -77,7 +77,7 @@ impl Tree {
         tree
     }
 
-    /// Makes spans outermost that belong to themselves over others: somebody exported nonsense.
+    /// Makes spans outermost that are their own ancestors: the export is faulty.
     fn cut_circles(&mut self) {
         let mut state = vec![Walk::New; self.parents.len()];
         for start in 0..self.parents.len() {
@@ -104,7 +104,7 @@ impl Tree {
         }
     }
 
-    /// For each span, the next one further out for which something holds.
+    /// Returns for each span the nearest ancestor that satisfies a predicate.
     fn next_above(&self, holds: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let mut next: Vec<Option<Option<usize>>> = vec![None; self.parents.len()];
         for start in 0..self.parents.len() {
@@ -126,13 +126,13 @@ impl Tree {
         next.into_iter().map(Option::flatten).collect()
     }
 
-    /// For each span, whether something holds for any of those that belong to it.
+    /// Returns for each span whether one of its descendants satisfies a predicate.
     fn below(&self, holds: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut below = vec![false; self.parents.len()];
         for index in (0..self.parents.len()).filter(|index| holds(*index)) {
             let mut at = self.parents[index];
             while let Some(above) = at {
-                // Everything further out was marked before.
+                // All its ancestors were marked before.
                 if std::mem::replace(&mut below[above], true) {
                     break;
                 }
@@ -150,7 +150,7 @@ enum Walk {
     Done,
 }
 
-/// Returns the role of each span, in view of the others.
+/// Returns the role of each span, given the others.
 fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     let mut roles: Vec<Role> = spans.iter().map(|it| Role::of(it)).collect();
     let own = roles.clone();
@@ -162,9 +162,10 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     for index in 0..spans.len() {
         let Some(around) = above[index].filter(|around| own[*around] == own[index]) else { continue };
         match own[index] {
-            // A framework and the library below it each have a span for the same question: the inner one knows more.
+            // A framework and the library below it each have a span for the same request: the inner one has more
+            // details.
             Role::Model => roles[around] = Role::Other,
-            // Who carries a call to another program has a span for it, too.
+            // A program that passes on a call has a span for it, too.
             Role::Tool if name_of(spans[around], Role::Tool) == name_of(spans[index], Role::Tool) => {
                 roles[index] = Role::Other;
             }
@@ -174,7 +175,7 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     if !roles.contains(&Role::Model) {
         roles.iter_mut().filter(|role| **role == Role::Accounting).for_each(|role| *role = Role::Model);
     }
-    // An agent alone hands over to nobody, unless the gateway has a span of its own for the agent that was started.
+    // A single agent hands over to no one, unless the gateway has a separate span for the started agent.
     let agents: HashSet<&str> = roles
         .iter()
         .zip(spans)
@@ -188,7 +189,7 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
 }
 
 impl Trace {
-    /// Returns one trace of two that belong to the same act.
+    /// Merges two traces of the same act.
     pub fn and(mut self, other: Trace) -> Trace {
         self.started_us = [self.started_us, other.started_us].into_iter().flatten().min();
         self.ended_us = self.ended_us.max(other.ended_us);
@@ -205,7 +206,7 @@ impl Trace {
     }
 }
 
-/// Bytes in hexadecimal, as ids are shown.
+/// Returns bytes in hexadecimal, as ids are shown.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         for digit in [byte >> 4, byte & 0xf] {
@@ -215,7 +216,7 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns a text of at most so many bytes.
+/// Returns a text of at most this many bytes.
 pub(super) fn shortened(text: &str, limit: usize) -> String {
     if text.len() <= limit { text.to_owned() } else { format!("{}…", &text[..text.floor_char_boundary(limit)]) }
 }

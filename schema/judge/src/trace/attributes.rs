@@ -1,4 +1,4 @@
-//! Attributes as they are asked for: by name, as text or number.
+//! Access to attributes: by name, as text or number.
 
 use serde_json::Value;
 
@@ -24,12 +24,12 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Returns the first text that is given under one of several names.
+    /// Returns the first non-empty text under one of several names.
     pub fn first_text(self, keys: &[&str]) -> Option<&'a str> {
         keys.iter().find_map(|key| self.text(key))
     }
 
-    /// Returns the number of an attribute, also of one that is written as text.
+    /// Returns the number in an attribute, even if it is written as text.
     pub fn number(self, key: &str) -> Option<f64> {
         let number = match self.get(key)? {
             Held::Whole(number) => Some(*number as f64),
@@ -40,12 +40,12 @@ impl<'a> Attributes<'a> {
         number.filter(|number: &f64| number.is_finite())
     }
 
-    /// Returns the first number that is given under one of several names.
+    /// Returns the first number under one of several names.
     pub fn first_number(self, keys: &[&str]) -> Option<f64> {
         keys.iter().find_map(|key| self.number(key))
     }
 
-    /// Returns the first count that is given under one of several names.
+    /// Returns the first count under one of several names.
     pub fn first_count(self, keys: &[&str]) -> Option<u64> {
         // Counts are far below what a double counts exactly.
         self.first_number(keys).filter(|number| *number >= 0.0).map(|number| number as u64)
@@ -56,8 +56,8 @@ impl<'a> Attributes<'a> {
         self.0.iter().filter_map(|it| Some((it.key.as_str(), it.value.as_ref()?.held.as_ref()?)))
     }
 
-    /// Returns the value of an attribute as JSON. A text that is JSON is read as such: exporters that know flat
-    /// attributes only write nested ones that way.
+    /// Returns the value of an attribute as JSON. A text that is JSON is parsed: exporters that support only flat
+    /// attributes write nested ones that way.
     pub fn json(self, key: &str) -> Option<Value> {
         Some(match self.get(key)? {
             Held::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
@@ -66,7 +66,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Returns a value as JSON. Bytes are not shown.
+/// Returns a value as JSON. Bytes are omitted.
 pub(super) fn as_json(held: &Held) -> Value {
     match held {
         Held::Text(text) => Value::String(text.clone()),
@@ -88,7 +88,7 @@ pub(super) fn any_as_json(value: &AnyValue) -> Value {
     value.held.as_ref().map_or(Value::Null, as_json)
 }
 
-/// Returns a value as the text that others compare it with. `None`: it is not a single value.
+/// Returns a value as text for comparisons; `None` if it is not a single value.
 pub fn as_text(held: &Held) -> Option<String> {
     match held {
         Held::Text(text) => Some(text.clone()),

@@ -1,5 +1,5 @@
-//! What was said and called in spans, wherever a program puts it: in attributes, in events of the span, or in records of
-//! a log; as messages of parts, or of a content beside calls.
+//! Texts and tool calls in spans, wherever a program puts them: in attributes, in events of the span, or in log
+//! records; as messages of parts, or as content with separate calls.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use super::{
     meaning::{Role, name_of},
 };
 
-/// What a span says.
+/// The content of a span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
-    /// The text that the model answered. `None`: the span tells none.
+    /// The text of the model's answer; `None` if the span has none.
     pub text: Option<String>,
     /// The tools that the model asked for.
     pub calls: Vec<ToolUse>,
@@ -21,16 +21,16 @@ pub struct Said {
 /// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
-    /// Its id. `None` if unknown.
+    /// Its id; `None` if unknown.
     pub id: Option<String>,
     /// The tool.
     pub name: String,
-    /// What it was called with: `{}` where that is not told.
+    /// The arguments; `{}` if they are not reported.
     pub arguments: Value,
 }
 
 impl ToolUse {
-    /// Returns the call that a span is. `None`: it calls no tool.
+    /// Returns the call of a span; `None` if it calls no tool.
     pub fn of(exported: &Exported) -> Option<ToolUse> {
         if Role::of(exported) != Role::Tool {
             return None;
@@ -58,7 +58,7 @@ const ARGUMENTS: [&str; 9] = [
     "tool_arguments",
 ];
 
-/// Arguments as a mapping or list: what is neither is none.
+/// Returns arguments that are a mapping or a list; anything else becomes `{}`.
 fn structured(arguments: Option<Value>) -> Value {
     let read = |value: Value| match value {
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
@@ -70,7 +70,7 @@ fn structured(arguments: Option<Value>) -> Value {
     }
 }
 
-/// Reads what the model of a span answered. `records` are the records of logs that belong to the span.
+/// Reads the model's answer in a span. `records` are the log records of the span.
 pub fn said(exported: &Exported, records: &[&LogEvent]) -> Said {
     let attributes = exported.attributes();
     let in_attributes = || {
@@ -120,7 +120,7 @@ impl Said {
         Said { text: Some(text.to_owned()), calls: Vec::new() }
     }
 
-    /// Messages: a text, one message, or a list of them.
+    /// Reads messages: a text, one message, or a list of them.
     fn of_messages(messages: &Value) -> Said {
         match messages {
             Value::String(text) => Said::of_text(text),
@@ -130,7 +130,7 @@ impl Said {
         }
     }
 
-    /// Returns a message, a part of one, or a choice that holds one.
+    /// Reads a message, a part of one, or a choice that contains one.
     fn of_message(message: &Map<String, Value>) -> Said {
         if let Some(inner) = message.get("message") {
             return Said::of_messages(inner);
@@ -153,7 +153,7 @@ impl Said {
         said
     }
 
-    /// Returns an event of a span, or a record of a log.
+    /// Reads an event of a span, or a log record.
     fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<Said> {
         match name {
             "gen_ai.choice" | "gen_ai.assistant.message" | "gen_ai.content.completion" => {
@@ -171,7 +171,7 @@ impl Said {
         }
     }
 
-    /// `gen_ai.completion.0.content` and its neighbours.
+    /// Reads `gen_ai.completion.0.content` and similar attributes.
     fn of_numbered(attributes: Attributes<'_>, prefix: &str) -> Option<Said> {
         let call = |message: &str, at: usize| {
             let call = format!("{message}.tool_calls.{at}");
@@ -180,7 +180,7 @@ impl Said {
         Said::of_attributes(attributes, |index| format!("{prefix}.{index}"), call)
     }
 
-    /// OpenInference: `llm.output_messages.0.message.content`.
+    /// Reads OpenInference's `llm.output_messages.0.message.content`.
     fn of_open_inference(attributes: Attributes<'_>) -> Option<Said> {
         let call = |message: &str, at: usize| {
             let call = format!("{message}.tool_calls.{at}.tool_call");
@@ -189,8 +189,8 @@ impl Said {
         Said::of_attributes(attributes, |index| format!("llm.output_messages.{index}.message"), call)
     }
 
-    /// Reads numbered messages from attributes. `message` is the prefix of one, and `call` those of the id of one of its calls,
-    /// and of the name and arguments.
+    /// Reads numbered messages from attributes. `message` is the prefix of a message, and `call` those of the id, the
+    /// name and the arguments of a call.
     fn of_attributes(
         attributes: Attributes<'_>,
         message: impl Fn(usize) -> String,
@@ -223,7 +223,7 @@ impl Said {
     }
 }
 
-/// Returns a call in a message.
+/// Reads a call in a message.
 fn call(members: &Map<String, Value>) -> Option<ToolUse> {
     let function = members.get("function").and_then(Value::as_object).unwrap_or(members);
     let name = ["name", "toolName"].iter().find_map(|key| function.get(*key)?.as_str())?;

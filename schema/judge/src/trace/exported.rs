@@ -1,4 +1,4 @@
-//! Spans as programs export them, each with the program that it comes from.
+//! Exported spans, each with the program that it comes from.
 
 use std::sync::Arc;
 
@@ -10,67 +10,67 @@ use super::{
 /// The id of a trace.
 pub type TraceId = Vec<u8>;
 
-/// A span that was exported.
+/// An exported span.
 #[derive(Clone, Debug)]
 pub struct Exported {
     /// The span.
     pub span: Span,
-    /// What its program says of itself.
+    /// The attributes of its program.
     pub program: Arc<[KeyValue]>,
 }
 
 impl Exported {
-    /// Returns what the span tells.
+    /// Returns the attributes of the span.
     pub fn attributes(&self) -> Attributes<'_> {
         Attributes(&self.span.attributes)
     }
 
-    /// Whether it belongs to no other span.
+    /// Returns whether it has no parent.
     pub fn is_root(&self) -> bool {
         self.span.parent_span_id.iter().all(|byte| *byte == 0)
     }
 
-    /// When it began, in microseconds of the Unix epoch.
+    /// Returns the start time, in microseconds since the Unix epoch.
     pub fn started_us(&self) -> Option<i64> {
         microseconds(self.span.start_time_unix_nano)
     }
 
-    /// When it ended.
+    /// Returns the end time.
     pub fn ended_us(&self) -> Option<i64> {
         microseconds(self.span.end_time_unix_nano)
     }
 }
 
-/// Microseconds of nanoseconds; `None` for 0, which stands for "not told".
+/// Converts nanoseconds to microseconds; `None` for 0, which means unknown.
 pub(super) fn microseconds(nanoseconds: u64) -> Option<i64> {
     i64::try_from(nanoseconds / 1000).ok().filter(|us| *us > 0)
 }
 
-/// A record of a log that belongs to a span: where some programs put what was said.
+/// A log record of a span: some programs put messages there.
 #[derive(Clone, Debug)]
 pub struct LogEvent {
     /// The record.
     pub record: super::otlp::LogRecord,
 }
 
-/// What a metric adds to a count.
+/// A value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The metric.
     pub metric: String,
-    /// Tells series of the same metric apart.
+    /// The identity of a series of the same metric.
     pub series: String,
-    /// Since when it was counted, in microseconds of the Unix epoch.
+    /// Start of the counting, in microseconds since the Unix epoch.
     pub since_us: i64,
-    /// Time when it was counted.
+    /// Time of the value.
     pub at_us: i64,
     /// The value.
     pub value: f64,
-    /// Whether it was added since the point before, rather than counted from the beginning.
+    /// Whether it is the increment since the previous value, rather than the total.
     pub is_delta: bool,
 }
 
-/// What one request brings.
+/// The content of one request.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     /// Spans.
@@ -81,7 +81,7 @@ pub struct Signals {
     pub points: Vec<Point>,
 }
 
-/// The metrics that are read: what an act cost.
+/// The metrics that are read: the cost of acts.
 pub(super) const COSTS: [&str; 2] = ["openclaw.cost.usd", "gen_ai.usage.cost"];
 
 impl From<TracesRequest> for Signals {
@@ -90,7 +90,7 @@ impl From<TracesRequest> for Signals {
         for of_program in request.resource_spans {
             let program: Arc<[KeyValue]> = of_program.resource.unwrap_or_default().attributes.into();
             let found = of_program.scope_spans.into_iter().flat_map(|of_library| of_library.spans);
-            // A span without ids belongs nowhere.
+            // A span without ids belongs to no trace.
             let found = found.filter(|span| !span.trace_id.is_empty() && !span.span_id.is_empty());
             spans.extend(found.map(|span| Exported { span, program: Arc::clone(&program) }));
         }

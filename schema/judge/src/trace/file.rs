@@ -1,4 +1,4 @@
-//! Files of traces: what a collector, an SDK or Opik writes, as one JSON value or one in each line.
+//! Trace files: written by a collector, an SDK or Opik, as one JSON value or one per line.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use super::{
     otlp::{LogsRequest, MetricsRequest, TracesRequest},
 };
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
-    /// What was exported over OTLP.
+    /// Data exported over OTLP.
     pub signals: Signals,
     /// Traces of Opik.
     pub traces: Vec<OpikTrace>,
@@ -20,7 +20,7 @@ pub struct Stored {
     pub spans: Vec<OpikSpan>,
 }
 
-/// Why a file is not a file of traces.
+/// The reason why a file is not a trace file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The line, counted from 1.

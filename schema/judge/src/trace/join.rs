@@ -1,4 +1,4 @@
-//! Which of several traces is that of an act.
+//! Matches traces to an act.
 
 use sha2::{Digest, Sha256};
 
@@ -12,12 +12,12 @@ use crate::evidence::{Joined, SpanKind};
 /// The attribute of programs that names the attempt they were started for.
 pub const MARK: &str = "speclens.attempt";
 
-/// By what the trace of an act is told from others.
+/// Clues that distinguish the trace of an act from others.
 #[derive(Clone, Debug, Default)]
 pub struct Clues {
     /// The mark that programs were started with.
     pub mark: Option<String>,
-    /// The ids of traces that the gateway log gives to the run.
+    /// The trace ids of the run in the gateway log.
     pub logged: Vec<String>,
     /// The run.
     pub run_id: Option<String>,
@@ -25,11 +25,11 @@ pub struct Clues {
     pub session_key: Option<String>,
     /// The agent.
     pub agent: Option<String>,
-    /// Time when the act began, in microseconds of the Unix epoch.
+    /// Start time of the act, in microseconds since the Unix epoch.
     pub started_us: i64,
-    /// Time when it ended; `None`: it continues.
+    /// End time; `None` if it is still running.
     pub ended_us: Option<i64>,
-    /// How much earlier or later its trace may begin, in microseconds.
+    /// Tolerance for the start time of its trace, in microseconds.
     pub padding_us: i64,
 }
 
@@ -37,34 +37,34 @@ pub struct Clues {
 pub trait Candidate {
     /// Returns its id, as a log would write it.
     fn id(&self) -> String;
-    /// Whether its programs carry the mark.
+    /// Returns whether its programs carry the mark.
     fn has_mark(&self, mark: &str) -> bool;
-    /// Whether it carries the id of the run.
+    /// Returns whether it carries the id of the run.
     fn names_run(&self, run: &str) -> bool;
-    /// Whether it carries one of these texts as its session.
+    /// Returns whether it carries one of these texts as its session.
     fn names_session(&self, sessions: &[String]) -> bool;
-    /// Whether it names the agent.
+    /// Returns whether it names the agent.
     fn names_agent(&self, agent: &str) -> bool;
-    /// When it began, in microseconds of the Unix epoch.
+    /// Returns the start time, in microseconds since the Unix epoch.
     fn started_us(&self) -> Option<i64>;
-    /// Whether it tells of the work of an agent at all, and not of something else that the program did.
+    /// Returns whether it is about the work of an agent, and not about something else that the program did.
     fn is_of_agent(&self) -> bool;
-    /// Whether it was known before the act began.
+    /// Returns whether it was known before the act began.
     fn is_older(&self) -> bool;
 }
 
-/// Why no trace was chosen: several began while the act went on, and none says that it belongs to it.
+/// The reason why no trace was chosen: this many began during the act, and none carries a clue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ambiguous(pub usize);
 
 impl Ambiguous {
-    /// Returns the reason in a sentence.
+    /// Returns the reason as a sentence.
     pub fn sentence(self) -> String {
         format!("{} traces began during the run, and none of them names the run or its session", self.0)
     }
 }
 
-/// Chooses the traces of an act, by the clue that says most. Empty: none is.
+/// Chooses the traces of an act by the strongest clue; empty if there is none.
 pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>, Option<Joined>), Ambiguous> {
     let those = |is: &dyn Fn(&C) -> bool| -> Vec<usize> {
         candidates.iter().enumerate().filter(|(_, candidate)| is(candidate)).map(|(index, _)| index).collect()
@@ -99,8 +99,8 @@ pub fn join<C: Candidate>(candidates: &[C], clues: &Clues) -> Result<(Vec<usize>
     }
 }
 
-/// Returns the texts that a trace may carry as the session of the act: the key, as the gateway was given it and as the
-/// gateway completes it with the agent, and the hashes of both.
+/// Returns the texts that a trace may carry as the session of the act: the key as sent to the gateway, the key with the
+/// agent as the gateway completes it, and the hashes of both.
 fn sessions(clues: &Clues) -> Vec<String> {
     let Some(key) = clues.session_key.as_ref().filter(|key| !key.is_empty()) else { return Vec::new() };
     let agents = clues.agent.as_deref().into_iter().chain(["main"]);
@@ -108,7 +108,7 @@ fn sessions(clues: &Clues) -> Vec<String> {
     keys.flat_map(|key| [hexadecimal(&Sha256::digest(key.as_bytes())), key]).collect()
 }
 
-/// The spans of one trace that were exported.
+/// The exported spans of one trace.
 #[derive(Clone, Debug)]
 pub struct ExportedTrace<'e> {
     /// Its id.

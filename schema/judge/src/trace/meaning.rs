@@ -1,5 +1,5 @@
-//! What a span did, by the names that programs give to spans and attributes: the conventions of OpenTelemetry for generative
-//! models, old and new, and those of OpenInference, Traceloop, Langfuse, Logfire, MLflow, Vercel's AI SDK and OpenClaw.
+//! The meaning of a span, by the names of spans and attributes: the conventions of OpenTelemetry for generative models,
+//! old and new, and those of OpenInference, Traceloop, Langfuse, Logfire, MLflow, Vercel's AI SDK and OpenClaw.
 
 use serde_json::Value;
 
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::evidence::{SpanKind, Tokens};
 
-/// What a span did, before its neighbours are looked at.
+/// The role of a span, before the other spans are considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// It asked a model.
     Model,
-    /// It tells the tokens of several questions to models, which have spans of their own in newer versions.
+    /// The token counts of several model requests, which have separate spans in newer versions.
     Accounting,
     /// It called a tool.
     Tool,
-    /// It is the work of an agent.
+    /// The work of an agent.
     Agent,
     /// Another agent was started.
     Delegation,
@@ -35,7 +35,7 @@ impl Role {
         if name == ACCOUNTING {
             return Role::Accounting;
         }
-        // OpenClaw names the operation of such a turn `invoke_agent`, though it hands nothing over.
+        // OpenClaw names the operation of such a turn `invoke_agent`, though it is not a handoff.
         if name == "openclaw.model.call" || attributes.get("openclaw.model_call.observation_unit").is_some() {
             return Role::Model;
         }
@@ -46,7 +46,7 @@ impl Role {
         told.iter().find_map(|read| read(attributes)).unwrap_or_else(|| by_content(name, attributes))
     }
 
-    /// Returns the kind of a span with this role, which its neighbours may still change.
+    /// Returns the kind of a span with this role, which other spans may still change.
     pub(super) fn kind(self) -> SpanKind {
         match self {
             Role::Model => SpanKind::Llm,
@@ -57,10 +57,10 @@ impl Role {
     }
 }
 
-/// OpenClaw's span of the tokens of a run.
+/// OpenClaw's span for the tokens of a run.
 const ACCOUNTING: &str = "openclaw.model.usage";
 
-/// The names of attributes of a span that starts another agent.
+/// The attribute names of a span that starts another agent.
 pub(super) const DELEGATION: [&str; 3] = ["subagent_id", "delegation", "spawned_agent"];
 
 fn is_delegation(attributes: Attributes<'_>) -> bool {
@@ -73,7 +73,7 @@ fn is_delegation(attributes: Attributes<'_>) -> bool {
     ["metadata.", "langfuse.observation.metadata.", ""].into_iter().any(is_told) || in_metadata()
 }
 
-/// OpenTelemetry: `gen_ai.operation.name`.
+/// Reads OpenTelemetry's `gen_ai.operation.name`.
 fn operation(attributes: Attributes<'_>) -> Option<Role> {
     Some(match attributes.text("gen_ai.operation.name")? {
         "chat" | "generate_content" | "text_completion" | "completion" | "responses" => Role::Model,
@@ -83,7 +83,7 @@ fn operation(attributes: Attributes<'_>) -> Option<Role> {
     })
 }
 
-/// OpenInference: `openinference.span.kind`.
+/// Reads OpenInference's `openinference.span.kind`.
 fn open_inference(attributes: Attributes<'_>) -> Option<Role> {
     Some(match attributes.text("openinference.span.kind")?.to_ascii_uppercase().as_str() {
         "LLM" => Role::Model,
@@ -93,7 +93,7 @@ fn open_inference(attributes: Attributes<'_>) -> Option<Role> {
     })
 }
 
-/// Traceloop: `traceloop.span.kind`, and the attributes of requests.
+/// Reads Traceloop's `traceloop.span.kind`, and the attributes of requests.
 fn traceloop(attributes: Attributes<'_>) -> Option<Role> {
     if let Some(request) = attributes.text("llm.request.type") {
         return Some(if matches!(request, "chat" | "completion") { Role::Model } else { Role::Other });
@@ -105,19 +105,19 @@ fn traceloop(attributes: Attributes<'_>) -> Option<Role> {
     })
 }
 
-/// Langfuse: `langfuse.observation.type`.
+/// Reads Langfuse's `langfuse.observation.type`.
 fn langfuse(attributes: Attributes<'_>) -> Option<Role> {
     Some(match attributes.text("langfuse.observation.type")? {
         "generation" => Role::Model,
         "tool" => Role::Tool,
         "agent" => Role::Agent,
-        // Whatever is not distinguished is a span.
+        // Everything unspecific is a span.
         "span" => return None,
         _ => Role::Other,
     })
 }
 
-/// MLflow: `mlflow.spanType`, in quotes.
+/// Reads MLflow's `mlflow.spanType`, which is in quotes.
 fn mlflow(attributes: Attributes<'_>) -> Option<Role> {
     Some(match attributes.text("mlflow.spanType")?.trim_matches('"') {
         "LLM" | "CHAT_MODEL" => Role::Model,
@@ -127,18 +127,18 @@ fn mlflow(attributes: Attributes<'_>) -> Option<Role> {
     })
 }
 
-/// Vercel's AI SDK: `ai.operationId`.
+/// Reads `ai.operationId` of Vercel's AI SDK.
 fn ai_sdk(attributes: Attributes<'_>) -> Option<Role> {
     let operation = attributes.text("ai.operationId")?;
     Some(match operation {
         "ai.toolCall" => Role::Tool,
-        // The span around it holds the steps.
+        // The span around it contains the steps.
         operation if operation.ends_with(".doGenerate") || operation.ends_with(".doStream") => Role::Model,
         _ => Role::Other,
     })
 }
 
-/// By what a span tells, where no attribute says what it is.
+/// Returns the role of a span by its content, if no attribute names it.
 fn by_content(name: &str, attributes: Attributes<'_>) -> Role {
     match name {
         "openclaw.tool.execution" => return Role::Tool,
@@ -159,7 +159,7 @@ const TOOL_NAMES: &[&str] = &["gen_ai.tool.name", "tool.name", "ai.toolCall.name
 const AGENT_NAMES: &[&str] =
     &["gen_ai.agent.name", "agent.name", "openclaw.agent", "graph.node.name", "spawned_agent", "subagent_id"];
 
-/// The model that answered comes before the one that was asked.
+/// The answering model comes before the requested one.
 const MODELS: &[&str] = &[
     "gen_ai.response.model",
     "gen_ai.request.model",
@@ -207,7 +207,7 @@ const COSTS: &[&str] = &[
     "openclaw.cost.usd",
 ];
 
-/// Returns what the span is called: of the tool, of the agent, else its own name.
+/// Returns the name of the tool or the agent, or else of the span.
 pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     let (attributes, own) = (exported.attributes(), exported.span.name.as_str());
     match role {
@@ -223,11 +223,11 @@ pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     }
 }
 
-/// Returns the model that a span asked.
+/// Returns the model of a span.
 pub(super) fn model_of(exported: &Exported, role: Role) -> Option<&str> {
     match role {
         Role::Model | Role::Accounting => exported.attributes().first_text(MODELS),
-        // What an agent is set to is no question to it.
+        // The model that an agent is set to was not asked in this span.
         Role::Tool | Role::Agent | Role::Delegation | Role::Other => None,
     }
 }
@@ -236,7 +236,7 @@ fn input_tokens(attributes: Attributes<'_>) -> Option<u64> {
     attributes.first_count(INPUT_TOKENS)
 }
 
-/// Returns the tokens that a span tells.
+/// Returns the tokens of a span.
 pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     let attributes = exported.attributes();
     let details = || attributes.json("langfuse.observation.usage_details");
@@ -256,14 +256,14 @@ pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     Some(Tokens { input, output, total: total.unwrap_or(input.saturating_add(output)) })
 }
 
-/// Returns what a span costs, where it tells.
+/// Returns the cost of a span, if it is reported.
 pub(super) fn cost_of(exported: &Exported) -> Option<f64> {
     let attributes = exported.attributes();
     let details = || attributes.json("langfuse.observation.cost_details")?.get("total")?.as_f64();
     attributes.first_number(COSTS).or_else(details).filter(|cost| *cost >= 0.0)
 }
 
-/// Returns what went wrong in a span.
+/// Returns the error of a span.
 pub(super) fn error_of(exported: &Exported) -> Option<String> {
     let attributes = exported.attributes();
     let status = exported.span.status.as_ref();
@@ -282,27 +282,27 @@ pub(super) fn error_of(exported: &Exported) -> Option<String> {
     Some(told.unwrap_or("it failed, and does not say why").to_owned())
 }
 
-/// Returns whether a span asks a model, seen alone.
+/// Returns whether a span asks a model, considered alone.
 pub fn asks_model(exported: &Exported) -> bool {
     Role::of(exported) == Role::Model
 }
 
-/// Returns whether a span is the outermost one of the work of an agent: nothing that belongs to its trace follows its end.
+/// Returns whether a span is the outermost one of an agent's work: nothing of its trace follows its end.
 pub fn is_outermost(exported: &Exported) -> bool {
     let name = exported.span.name.as_str();
-    // A gateway continues the trace of whoever called it, whose span is exported elsewhere or never. What it tells of the
-    // request itself ends before the work does.
+    // A gateway continues the trace of its caller, whose span is exported elsewhere or never. Its span for the request
+    // itself ends before the work does.
     exported.is_root() && !name.starts_with("openclaw.gateway.rpc.") || OUTERMOST.contains(&name)
 }
 
-/// Whether a span is that of the agent which a gateway was asked to run.
+/// Returns whether a span is that of the agent which a gateway was asked to run.
 pub(super) fn is_gateway_run(exported: &Exported) -> bool {
     exported.span.name == "openclaw.run"
 }
 
 const OUTERMOST: [&str; 2] = ["openclaw.run", "openclaw.message.processed"];
 
-/// Returns the last part of an attribute's name, letters and digits only: `openclaw.runId` and `run_id` say the same.
+/// Returns the last part of an attribute's name, letters and digits only: `openclaw.runId` and `run_id` are the same.
 fn last_part(key: &str) -> String {
     let last = key.rsplit_once('.').map_or(key, |(rest, last)| {
         // `run.id` is two parts.
@@ -311,10 +311,10 @@ fn last_part(key: &str) -> String {
     last.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect()
 }
 
-/// As long as an id of a run is, nothing else has the same text by accident.
+/// Minimum length of a run id that no other attribute has by accident.
 const TELLING_LENGTH: usize = 16;
 
-/// Whether an attribute says that its span belongs to the run with this id.
+/// Returns whether an attribute assigns its span to the run with this id.
 pub(super) fn names_run(key: &str, value: &Held, run: &str) -> bool {
     !run.is_empty()
         && as_text(value).is_some_and(|text| text == run)

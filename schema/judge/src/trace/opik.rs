@@ -1,4 +1,4 @@
-//! Opik's REST API: what it is asked, and what its answers mean.
+//! Opik's REST API: requests and responses.
 
 use std::collections::HashSet;
 
@@ -21,21 +21,21 @@ use crate::{
 pub struct OpikTrace {
     /// Its id.
     pub id: String,
-    /// Its name. `None` if unknown.
+    /// Its name; `None` if unknown.
     pub name: Option<String>,
-    /// Time when it began, ISO 8601.
+    /// Start time, ISO 8601.
     pub start_time: Option<String>,
-    /// Time when it ended.
+    /// End time.
     pub end_time: Option<String>,
     /// The conversation that it belongs to.
     pub thread_id: Option<String>,
     /// Labels.
     pub tags: Option<Vec<String>>,
-    /// What the program tells of it.
+    /// Metadata from the program.
     pub metadata: Value,
-    /// What was asked, shortened.
+    /// The input, shortened.
     pub input: Value,
-    /// US dollars of the whole.
+    /// US dollars in total.
     pub total_estimated_cost: Option<f64>,
     /// Whether it was known before the act began.
     #[serde(skip)]
@@ -50,17 +50,17 @@ pub struct OpikSpan {
     pub id: String,
     /// The trace that it belongs to.
     pub trace_id: String,
-    /// The span that it belongs to.
+    /// The parent span.
     pub parent_span_id: Option<String>,
     /// Its name.
     pub name: Option<String>,
     /// `llm`, `tool`, `general`, `guardrail`.
     pub r#type: Option<String>,
-    /// Time when it began, ISO 8601.
+    /// Start time, ISO 8601.
     pub start_time: Option<String>,
-    /// Time when it ended.
+    /// End time.
     pub end_time: Option<String>,
-    /// Time that it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration: Option<f64>,
     /// The model.
     pub model: Option<String>,
@@ -68,26 +68,26 @@ pub struct OpikSpan {
     pub usage: Value,
     /// US dollars.
     pub total_estimated_cost: Option<f64>,
-    /// What the program tells of it.
+    /// Metadata from the program.
     pub metadata: Value,
-    /// What went wrong.
+    /// The error.
     pub error_info: Value,
-    /// The same, in an older form.
+    /// The error, in an older form.
     pub error: Value,
 }
 
-/// Which traces are asked for.
+/// A search for traces.
 #[derive(Clone, Copy, Debug)]
 pub enum Search<'a> {
-    /// Those that carry this tag.
+    /// Traces with this tag.
     Tag(&'a str),
-    /// Those whose metadata has this value under a name.
+    /// Traces whose metadata has this value under a name.
     Metadata(&'a str, &'a str),
-    /// Those of a conversation.
+    /// Traces of a conversation.
     Thread(&'a str),
-    /// Those whose input holds a text.
+    /// Traces whose input contains a text.
     Input(&'a str),
-    /// Those that began between two moments, ISO 8601.
+    /// Traces that began between two times, ISO 8601.
     Window(&'a str, &'a str),
 }
 
@@ -123,7 +123,7 @@ fn request<const N: usize>(project: Option<&str>, own: [(&str, Value); N], limit
     Value::Object(members)
 }
 
-/// Reads an answer: one object in each line.
+/// Reads a response: one object per line.
 pub fn read<T: for<'de> Deserialize<'de>>(body: &str) -> Result<Vec<T>, String> {
     let lines = body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
@@ -137,7 +137,7 @@ fn us(text: Option<&String>) -> Option<i64> {
     time::parse(text?).and_then(|instant| instant.epoch_us(Some(0)))
 }
 
-/// Makes a trace of its spans, in the order in which they began.
+/// Assembles a trace from its spans, in the order of their start times.
 pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
     let mut seen = HashSet::new();
     let mut parts: Vec<Span> = spans.iter().filter(|span| seen.insert(&span.id)).map(part).collect();

@@ -1,6 +1,6 @@
-//! The messages of OTLP as far as they are read, in both of their forms: protobuf by their field numbers, JSON by their names.
+//! The relevant parts of OTLP messages, in both forms: protobuf by field numbers, JSON by names.
 //!
-//! JSON is read as its writers write it: numbers also as texts, ids in hexadecimal, and `null` for what is absent.
+//! JSON is read as exporters write it: numbers may be strings, ids are hexadecimal, and `null` means absent.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-/// What `/v1/traces` receives.
+/// A request to `/v1/traces`.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TracesRequest {
-    /// The spans, by the program that they come from.
+    /// The spans, by program.
     #[prost(message, repeated, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub resource_spans: Vec<ResourceSpans>,
@@ -27,23 +27,23 @@ pub struct ResourceSpans {
     /// The program.
     #[prost(message, optional, tag = "1")]
     pub resource: Option<Resource>,
-    /// Its spans, by the library that made them.
+    /// Its spans, by library.
     #[prost(message, repeated, tag = "2")]
     #[serde(deserialize_with = "present", alias = "instrumentationLibrarySpans")]
     pub scope_spans: Vec<ScopeSpans>,
 }
 
-/// A program that exports.
+/// An exporting program.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resource {
-    /// What it says of itself.
+    /// Its attributes.
     #[prost(message, repeated, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
 }
 
-/// The spans that one library made.
+/// The spans of one library.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScopeSpans {
@@ -57,7 +57,7 @@ pub struct ScopeSpans {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Span {
-    /// The trace that it is a part of: 16 bytes.
+    /// The id of its trace: 16 bytes.
     #[prost(bytes = "vec", tag = "1")]
     #[serde(deserialize_with = "id")]
     pub trace_id: Vec<u8>,
@@ -65,7 +65,7 @@ pub struct Span {
     #[prost(bytes = "vec", tag = "2")]
     #[serde(deserialize_with = "id")]
     pub span_id: Vec<u8>,
-    /// The span that it belongs to; empty for an outermost one.
+    /// The parent span; empty for an outermost one.
     #[prost(bytes = "vec", tag = "4")]
     #[serde(deserialize_with = "id")]
     pub parent_span_id: Vec<u8>,
@@ -73,65 +73,65 @@ pub struct Span {
     #[prost(string, tag = "5")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// Time when it began, in nanoseconds of the Unix epoch; 0 if unknown.
+    /// Start time, in nanoseconds since the Unix epoch; 0 if unknown.
     #[prost(fixed64, tag = "7")]
     #[serde(deserialize_with = "nanoseconds")]
     pub start_time_unix_nano: u64,
-    /// Time when it ended.
+    /// End time.
     #[prost(fixed64, tag = "8")]
     #[serde(deserialize_with = "nanoseconds")]
     pub end_time_unix_nano: u64,
-    /// What it tells.
+    /// Its attributes.
     #[prost(message, repeated, tag = "9")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
-    /// What happened in it.
+    /// Its events.
     #[prost(message, repeated, tag = "11")]
     #[serde(deserialize_with = "present")]
     pub events: Vec<Event>,
-    /// How it ended.
+    /// Its status.
     #[prost(message, optional, tag = "15")]
     pub status: Option<Status>,
 }
 
-/// Something that happened in a span.
+/// An event in a span.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Event {
-    /// What happened.
+    /// Its name.
     #[prost(string, tag = "2")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// What it tells.
+    /// Its attributes.
     #[prost(message, repeated, tag = "3")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
 }
 
-/// How a span ended.
+/// The status of a span.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
-    /// Why it failed.
+    /// The error message.
     #[prost(string, tag = "2")]
     #[serde(deserialize_with = "present")]
     pub message: String,
-    /// 2 where it failed.
+    /// 2 for an error.
     #[prost(int32, tag = "3")]
     #[serde(deserialize_with = "status_code")]
     pub code: i32,
 }
 
 impl Status {
-    /// The code of a span that failed.
+    /// The status code of an error.
     pub const ERROR: i32 = 2;
 }
 
-/// What `/v1/logs` receives.
+/// A request to `/v1/logs`.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LogsRequest {
-    /// The records, by the program that they come from.
+    /// The records, by program.
     #[prost(message, repeated, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub resource_logs: Vec<ResourceLogs>,
@@ -141,13 +141,13 @@ pub struct LogsRequest {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceLogs {
-    /// The records, by the library that made them.
+    /// The records, by library.
     #[prost(message, repeated, tag = "2")]
     #[serde(deserialize_with = "present")]
     pub scope_logs: Vec<ScopeLogs>,
 }
 
-/// The records that one library made.
+/// The records of one library.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScopeLogs {
@@ -157,40 +157,40 @@ pub struct ScopeLogs {
     pub log_records: Vec<LogRecord>,
 }
 
-/// A record of a log.
+/// A log record.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LogRecord {
-    /// Time when it was written, in nanoseconds of the Unix epoch.
+    /// Time of the record, in nanoseconds since the Unix epoch.
     #[prost(fixed64, tag = "1")]
     #[serde(deserialize_with = "nanoseconds")]
     pub time_unix_nano: u64,
-    /// What it says.
+    /// Its body.
     #[prost(message, optional, tag = "5")]
     pub body: Option<AnyValue>,
-    /// What it tells beside.
+    /// Its attributes.
     #[prost(message, repeated, tag = "6")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
-    /// The trace that it belongs to.
+    /// The id of its trace.
     #[prost(bytes = "vec", tag = "9")]
     #[serde(deserialize_with = "id")]
     pub trace_id: Vec<u8>,
-    /// The span that it belongs to.
+    /// The id of its span.
     #[prost(bytes = "vec", tag = "10")]
     #[serde(deserialize_with = "id")]
     pub span_id: Vec<u8>,
-    /// Which event it is.
+    /// The name of its event.
     #[prost(string, tag = "12")]
     #[serde(deserialize_with = "present")]
     pub event_name: String,
 }
 
-/// What `/v1/metrics` receives.
+/// A request to `/v1/metrics`.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MetricsRequest {
-    /// The metrics, by the program that they come from.
+    /// The metrics, by program.
     #[prost(message, repeated, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub resource_metrics: Vec<ResourceMetrics>,
@@ -203,13 +203,13 @@ pub struct ResourceMetrics {
     /// The program.
     #[prost(message, optional, tag = "1")]
     pub resource: Option<Resource>,
-    /// The metrics, by the library that made them.
+    /// The metrics, by library.
     #[prost(message, repeated, tag = "2")]
     #[serde(deserialize_with = "present")]
     pub scope_metrics: Vec<ScopeMetrics>,
 }
 
-/// The metrics that one library made.
+/// The metrics of one library.
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScopeMetrics {
@@ -227,7 +227,7 @@ pub struct Metric {
     #[prost(string, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub name: String,
-    /// Its values, where it is a sum.
+    /// Its values, if it is a sum.
     #[prost(message, optional, tag = "7")]
     pub sum: Option<Sum>,
 }
@@ -240,14 +240,14 @@ pub struct Sum {
     #[prost(message, repeated, tag = "1")]
     #[serde(deserialize_with = "present")]
     pub data_points: Vec<NumberPoint>,
-    /// 1 where each value is what was added since the one before, 2 where it is the sum since the beginning.
+    /// 1 if each value is the increment since the previous one, 2 if it is the total.
     #[prost(int32, tag = "2")]
     #[serde(deserialize_with = "temporality")]
     pub aggregation_temporality: i32,
 }
 
 impl Sum {
-    /// The temporality of values that were added since the one before.
+    /// The temporality of increments.
     pub const DELTA: i32 = 1;
 }
 
@@ -255,23 +255,23 @@ impl Sum {
 #[derive(Clone, PartialEq, Message, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NumberPoint {
-    /// What it is the value of.
+    /// The attributes of its series.
     #[prost(message, repeated, tag = "7")]
     #[serde(deserialize_with = "present")]
     pub attributes: Vec<KeyValue>,
-    /// Since when it was counted, in nanoseconds of the Unix epoch.
+    /// Start of the counting, in nanoseconds since the Unix epoch.
     #[prost(fixed64, tag = "2")]
     #[serde(deserialize_with = "nanoseconds")]
     pub start_time_unix_nano: u64,
-    /// Time when it was counted.
+    /// Time of the value.
     #[prost(fixed64, tag = "3")]
     #[serde(deserialize_with = "nanoseconds")]
     pub time_unix_nano: u64,
-    /// The value, where it is a fraction.
+    /// The value of a floating-point metric.
     #[prost(double, optional, tag = "4")]
     #[serde(deserialize_with = "fraction")]
     pub as_double: Option<f64>,
-    /// The value, where it is a whole number.
+    /// The value of an integer metric.
     #[prost(sfixed64, optional, tag = "6")]
     #[serde(deserialize_with = "whole")]
     pub as_int: Option<i64>,
@@ -293,24 +293,24 @@ pub struct KeyValue {
 /// A value of an attribute.
 #[derive(Clone, PartialEq, Message)]
 pub struct AnyValue {
-    /// The value; `None` where it is empty.
+    /// The value; `None` if it is empty.
     #[prost(oneof = "Held", tags = "1, 2, 3, 4, 5, 6, 7")]
     pub held: Option<Held>,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum Held {
-    /// A text.
+    /// A string.
     #[prost(string, tag = "1")]
     Text(String),
-    /// True or false.
+    /// A boolean.
     #[prost(bool, tag = "2")]
     Truth(bool),
-    /// A whole number.
+    /// An integer.
     #[prost(int64, tag = "3")]
     Whole(i64),
-    /// A fraction.
+    /// A floating-point number.
     #[prost(double, tag = "4")]
     Fraction(f64),
     /// A list.
@@ -319,7 +319,7 @@ pub enum Held {
     /// A mapping.
     #[prost(message, tag = "6")]
     Mapping(Mapping),
-    /// Bytes; from JSON the text that encodes them.
+    /// Bytes; in JSON the string that encodes them.
     #[prost(bytes = "vec", tag = "7")]
     Bytes(Vec<u8>),
 }
@@ -378,26 +378,26 @@ impl<'de> Deserialize<'de> for AnyValue {
     }
 }
 
-/// What is answered to a request: with nothing in it where all was taken.
+/// The response to a request: empty if everything was accepted.
 #[derive(Clone, PartialEq, Message)]
 pub struct Response {
-    /// What was not taken.
+    /// The rejected part.
     #[prost(message, optional, tag = "1")]
     pub partial_success: Option<PartialSuccess>,
 }
 
-/// What was not taken of a request.
+/// The rejected part of a request.
 #[derive(Clone, PartialEq, Message)]
 pub struct PartialSuccess {
-    /// How many spans, records or points were not taken.
+    /// The number of rejected spans, records or points.
     #[prost(int64, tag = "1")]
     pub rejected: i64,
-    /// Why.
+    /// The reason.
     #[prost(string, tag = "2")]
     pub error_message: String,
 }
 
-/// Why a request was refused.
+/// The reason for refusing a request.
 #[derive(Clone, PartialEq, Message, serde::Serialize)]
 pub struct Refusal {
     /// The code of gRPC.
@@ -408,7 +408,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// A number that may be a text.
+/// A number that may be written as a string.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum NumberOrText {
@@ -419,7 +419,7 @@ enum NumberOrText {
     Nothing(()),
 }
 
-/// A number that may be a text, or absent.
+/// A number that may be a string, or absent.
 struct Lenient<N>(Option<N>);
 
 impl<'de> Deserialize<'de> for Lenient<i64> {
@@ -427,7 +427,7 @@ impl<'de> Deserialize<'de> for Lenient<i64> {
         Ok(Lenient(match NumberOrText::deserialize(deserializer)? {
             NumberOrText::Whole(number) => Some(number),
             NumberOrText::Large(number) => i64::try_from(number).ok(),
-            // Writers that know fractions only write whole numbers as such.
+            // Writers that only know floating-point numbers write integers as such.
             NumberOrText::Fraction(number) => (number.fract() == 0.0).then_some(number as i64),
             NumberOrText::Text(text) => text.trim().parse().ok(),
             NumberOrText::Nothing(()) => None,
@@ -471,12 +471,12 @@ fn fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D
     Ok(Lenient::<f64>::deserialize(deserializer)?.0)
 }
 
-/// Reads what may be `null`.
+/// Reads a value that may be `null`.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Reads an id in hexadecimal. What is none stays the text that it is: only that equal ids are equal counts.
+/// Reads an id in hexadecimal. Any other text is kept: ids are only compared with each other.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
     Ok(from_hexadecimal(&text).unwrap_or_else(|| text.into_bytes()))

@@ -1,16 +1,16 @@
-//! What acts cost, by the counters of the program that acts.
+//! The cost of acts, from counters of the acting program.
 
 use std::collections::HashMap;
 
 use super::exported::Point;
 
-/// The values of the counters of costs, as they came.
+/// The values of cost counters, as they arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Spending {
     points: Vec<Point>,
 }
 
-/// Maximum number of values that are kept; older ones go first.
+/// Maximum number of values; older ones are removed first.
 const MAX_POINTS: usize = 10_000;
 
 impl Spending {
@@ -21,16 +21,16 @@ impl Spending {
         self.points.drain(..surplus);
     }
 
-    /// Returns the US dollars that were counted from one moment to another, both in microseconds of the Unix epoch.
+    /// Returns the US dollars counted between two times, both in microseconds since the Unix epoch.
     ///
-    /// `None` where that is not known: nothing was counted after the beginning, or a counter that has been running for
-    /// longer was never read before.
+    /// `None` if that is not known: nothing was counted after the beginning, or the earlier value of a counter that has
+    /// been running for longer is not known.
     pub fn between(&self, from_us: i64, to_us: i64) -> Option<f64> {
         let mut series: HashMap<(&str, &str), Vec<&Point>> = HashMap::new();
         for point in &self.points {
             series.entry((&point.metric, &point.series)).or_default().push(point);
         }
-        // Two metrics that count the same must not be added up.
+        // Two metrics that count the same must not be added.
         let mut sums: HashMap<&str, f64> = HashMap::new();
         for ((metric, _), mut points) in series {
             points.sort_by_key(|point| point.at_us);

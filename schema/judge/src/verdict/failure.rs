@@ -1,16 +1,16 @@
-//! The codes of assertions that do not hold.
+//! The codes of failed assertions.
 
-/// Declares the codes: the word in reports, and what it means.
+/// Declares the codes: the word in reports, and its meaning.
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
-        /// Why an expectation of KindLM does not hold. The word is KindLM's own, and appears in reports.
+        /// The reason why an expectation of KindLM does not hold. The word is KindLM's own, and appears in reports.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum FailureCode {
             $($(#[doc = $doc])+ $variant,)+
         }
 
         impl FailureCode {
-            /// Every code, in the order in which a run is judged.
+            /// All codes, in the order in which a run is judged.
             pub const ALL: &'static [FailureCode] = &[$(FailureCode::$variant,)+];
 
             /// Returns the word in reports, such as `CONTAINS_FAILED`.
@@ -18,7 +18,7 @@ macro_rules! codes {
                 match self { $(FailureCode::$variant => $name,)+ }
             }
 
-            /// Returns what it means and what to do, as Markdown.
+            /// Returns the meaning and the remedy, as Markdown.
             pub fn docs(self) -> &'static str {
                 match self { $(FailureCode::$variant => concat!($($doc, "\n",)+),)+ }
             }

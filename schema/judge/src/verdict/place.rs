@@ -1,20 +1,20 @@
-//! Places that belong to a verdict beside the part of the claim that decides: in the claim, or in another file.
+//! Related places of a verdict: in the claim, or in another file.
 
 use std::ops::Range;
 
 use crate::mask::shown;
 use speclens_yaml::Pointer;
 
-/// Another place that belongs to a verdict.
+/// A related place of a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Related {
-    /// What is there.
+    /// The description of the place.
     pub message: String,
-    /// Where.
+    /// The place.
     pub at: Place,
 }
 
-/// Where something is that belongs to a verdict.
+/// The place of something related to a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// In the file of the claim, relative to the claim.
@@ -23,14 +23,14 @@ pub enum Place {
     File(FilePlace),
 }
 
-/// A place in a file that holds no claim: an artifact, a log, a schema, a golden file.
+/// A place in a file without claims: an artifact, a log, a schema, a golden file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePlace {
-    /// The file, from the directory that the paths of the suite start from, or absolute.
+    /// The file, relative to the base directory of the suite's paths, or absolute.
     pub path: String,
-    /// The node, where the file is a tree.
+    /// The node, if the file is a tree.
     pub node: Option<Pointer>,
-    /// The part of a line that it is about. `None`: the file as a whole.
+    /// The part of a line; `None` for the file as a whole.
     pub stretch: Option<Stretch>,
 }
 
@@ -41,11 +41,11 @@ pub struct Stretch {
     pub line: usize,
     /// The columns, from 0, in UTF-16 units.
     pub columns: Range<usize>,
-    /// The whole line; of a very long one, its beginning.
+    /// The whole line, or the beginning of a very long one.
     pub text: String,
 }
 
-/// So many bytes of a line are kept.
+/// Maximum number of bytes of a line that are kept.
 const MAX_LINE_BYTES: usize = 4096;
 
 impl Related {
@@ -59,7 +59,7 @@ impl Related {
         Related { message: message.into(), at: Place::File(at) }
     }
 
-    /// Returns every text of it.
+    /// Returns all its texts.
     pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         let (path, line) = match &mut self.at {
             Place::Claim(_) => (None, None),
@@ -77,18 +77,18 @@ impl FilePlace {
         FilePlace { path: path.into(), node: None, stretch: None }
     }
 
-    /// Some bytes of a file with this text, as far as they are on one line.
+    /// Returns a byte range of a file with this text, up to the end of its first line.
     pub fn bytes(path: impl Into<String>, text: &str, range: Range<usize>) -> FilePlace {
         FilePlace { stretch: Some(Stretch::of(text, range)), ..FilePlace::whole(path) }
     }
 
-    /// Returns the same place, where the text begins in the file after so many lines.
+    /// Returns the same place, if the text begins after this many lines of the file.
     pub fn behind(mut self, lines: usize) -> FilePlace {
         self.stretch.iter_mut().for_each(|stretch| stretch.line += lines);
         self
     }
 
-    /// Returns a line of a file with this text, counted from 0; the file as a whole where it has no such line.
+    /// Returns a line of a file with this text, counted from 0; the file as a whole if it has no such line.
     pub fn line(path: impl Into<String>, text: &str, line: usize) -> FilePlace {
         match lines(text).nth(line) {
             Some(range) => FilePlace::bytes(path, text, range),
@@ -111,7 +111,7 @@ impl Stretch {
         Stretch { line: number, columns, text: shown(kept).into_owned() }
     }
 
-    /// Returns the bytes of the text that the columns name.
+    /// Returns the byte range of the columns in the text.
     pub fn range(&self) -> Range<usize> {
         let byte = |column: usize| {
             let mut units = 0;
@@ -125,7 +125,7 @@ impl Stretch {
     }
 }
 
-/// Returns the bytes of each line, without its end, which is one of those that editors know.
+/// Returns the byte range of each line, without its end, by the line ends that editors know.
 fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = Some(0);
     std::iter::from_fn(move || {

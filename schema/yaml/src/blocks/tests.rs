@@ -1,4 +1,4 @@
-//! Where texts are cut into blocks.
+//! The positions at which texts are cut into blocks.
 
 use ropey::Rope;
 

@@ -1,10 +1,10 @@
-//! The kinds of fault that the parser's errors are.
+//! The kinds of faults for the parser's errors.
 
 use granit_parser::ErrorKind;
 
 use crate::fault::FaultKind;
 
-/// Returns the kind of fault that an error of the parser is.
+/// Returns the kind of fault for an error of the parser.
 pub(super) fn of(kind: &ErrorKind) -> FaultKind {
     match kind {
         ErrorKind::UnclosedFlowCollection { .. }
@@ -84,7 +84,7 @@ pub(super) fn of(kind: &ErrorKind) -> FaultKind {
         | ErrorKind::InvalidTagDirectiveTerminator
         | ErrorKind::MissingDocumentEndBeforeDirective => FaultKind::InvalidDirective,
         ErrorKind::RecursionLimitExceeded => FaultKind::NestedTooDeep,
-        // The parser's list is open to additions.
+        // The parser's list may grow.
         _ => FaultKind::NotYaml,
     }
 }

@@ -1,15 +1,15 @@
-//! Lines that begin in another column than they should.
+//! Lines that begin in a wrong column.
 
 use std::ops::Range;
 
 use super::{Fault, FaultKind, Rewrite, RewriteKind};
 use crate::layout::{Head, head_shape, is_dash, line_at, trimmed};
 
-/// Maximum number of lines that are looked at to find out which columns are open.
+/// Maximum number of lines that are searched for open columns.
 const LINES_ABOVE: usize = 256;
 
 impl Fault {
-    /// Returns a line that begins between the columns where entries may begin.
+    /// Returns the fault of a line that begins between the columns of entries.
     pub(crate) fn misplaced(text: &str, offset: usize) -> Option<Fault> {
         let line = line_at(text, offset);
         let indent = indent_at(text, &line);
@@ -29,7 +29,7 @@ impl Fault {
         let nearest = fitting.iter().map(|column| column.abs_diff(indent)).min().filter(|distance| *distance <= 1)?;
         let (inner, outer) = (indent + nearest, indent.checked_sub(nearest));
         let column = match outer.filter(|outer| fitting.contains(outer)) {
-            // Between two columns what is on the next line decides: it is below this key, or beside it.
+            // Between two columns the next line decides: it is below this key, or beside it.
             Some(outer) if fitting.contains(&inner) => {
                 let next = next_line(text, line.end);
                 let is_inner = next.is_some_and(|line| {
@@ -45,7 +45,7 @@ impl Fault {
         Some(Fault::indented(text, line, column))
     }
 
-    /// Returns a line that is indented unlike its neighbours, which begin in a column.
+    /// Returns the fault of a line that is indented unlike its neighbors, which begin in a column.
     pub(crate) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
         let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
@@ -60,11 +60,11 @@ impl Fault {
         Fault::new(mark, kind).with_rewrite(rewrite)
     }
 
-    /// Lines that are indented deeper than their neighbours, which begin in a column.
+    /// Returns the fault of lines that are indented deeper than their neighbors, which begin in a column.
     pub(crate) fn too_deep(text: &str, lines: Range<usize>, column: usize, is_certain: bool) -> Fault {
         let first = line_at(text, lines.start);
         let surplus = indent_at(text, &first).saturating_sub(column);
-        // Lines below that are already as deep as they should be stay.
+        // Lines below that already have the right indentation stay.
         let below =
             next_line(&text[..lines.end], first.end).map(|line| line.len() - line.trim_start_matches(' ').len());
         let moved_to = if below == Some(column + 2) { first.end } else { lines.end };
@@ -78,13 +78,14 @@ impl Fault {
         Fault::indented(text, first, column).with_rewrite(rewrite)
     }
 
-    /// Lines from the margin on that begin too far left to belong to the item above them: the first begins with `key`.
+    /// Returns the fault of lines at the margin that begin too far left to belong to the item above them: the first
+    /// begins with `key`.
     pub(crate) fn outdented(text: &str, lines: Range<usize>, key: Range<usize>, by: usize) -> Fault {
         let blanks = " ".repeat(by);
         let indented = text[lines.clone()].split_inclusive('\n');
         let indented =
             indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
-        // With a tab in it, how deep a line is meant to be is a guess.
+        // With a tab, the intended indentation is a guess.
         let is_certain = !text[lines.clone()].lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
         let rewrite = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
         let kind = FaultKind::TooFarLeft(text[key.clone()].to_owned());
@@ -92,8 +93,8 @@ impl Fault {
     }
 }
 
-/// Returns the nearest line above that begins in a column, where others are between it and a line. `None` where the
-/// lines next to it begin there.
+/// Returns the nearest line above that begins in a column, with others in between; `None` if adjacent lines begin
+/// there.
 fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
     let is_there = |line: &Range<usize>| indent_at(text, line) == column;
     let is_line =
@@ -112,13 +113,13 @@ fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String
     (key.len() < 40).then(|| key.to_owned())
 }
 
-/// The column in which something began that is still open.
+/// The column of an open collection.
 pub(crate) struct OpenColumn {
     pub column: usize,
     pub is_dash: bool,
 }
 
-/// Returns the columns of what is open above a line, from the inside out, up to the first that is left of `indent`.
+/// Returns the columns of open collections above a line, from the inside out, up to the first that is left of `indent`.
 pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
     let mut columns: Vec<OpenColumn> = Vec::new();
     let mut above = line_start;
@@ -158,7 +159,7 @@ pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<
     columns
 }
 
-/// Returns how many blanks a line begins with.
+/// Returns the number of blanks at the beginning of a line.
 pub(crate) fn indent_at(text: &str, line: &Range<usize>) -> usize {
     line.len() - text[line.clone()].trim_start_matches(' ').len()
 }

@@ -1,4 +1,4 @@
-//! A value that cannot be read as written: what was meant, and how it is written.
+//! A value that cannot be read as written: its intention and its correction.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::FaultKind;
 use crate::layout::trimmed;
 
-/// A value that cannot be read, understood anyway.
+/// The interpretation of an unreadable value.
 pub(super) struct Reading {
-    /// What is to blame, in bytes of the value.
+    /// The wrong part, in bytes of the value.
     pub(super) mark: Range<usize>,
     pub(super) kind: FaultKind,
     pub(super) rewritten: String,
-    /// How much of the value is rewritten: the rest is a comment.
+    /// The length of the replaced part: the rest is a comment.
     pub(super) extent: usize,
     pub(super) is_certain: bool,
     pub(super) is_template: bool,
@@ -22,7 +22,7 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn of(value: &str) -> Option<Reading> {
         let in_quotes = |kind: FaultKind| {
-            // What follows a blank and `#` is a comment, and stays one.
+            // Text after a blank and `#` remains a comment.
             let extent = value.find(" #").map_or(value.len(), |at| value[..at].trim_end().len());
             Some(Reading {
                 mark: 0..extent,
@@ -47,7 +47,7 @@ impl Reading {
             }
             '*' => in_quotes(FaultKind::AliasSign),
             '&' => in_quotes(FaultKind::AnchorSign),
-            // Whether the sign belongs to the text, only its author knows.
+            // Only the author knows whether the character belongs to the text.
             '|' | '>' => {
                 in_quotes(FaultKind::BlockTextSign(first)).map(|reading| Reading { is_certain: false, ..reading })
             }
@@ -66,7 +66,7 @@ impl Reading {
         }
     }
 
-    /// Returns an item on the line of its key, or of another dash.
+    /// Reads an item on the line of its key, or of another dash.
     fn of_item(value: &str) -> Option<Reading> {
         let item = value.strip_prefix('-')?.trim();
         let is_plain = !item.is_empty() && !item.contains([',', '[', ']', '{', '}', '#', '"', '\'']);
@@ -81,7 +81,7 @@ impl Reading {
         })
     }
 
-    /// Returns a collection in brackets or braces, in which texts lack their quotes, or have the wrong ones.
+    /// Reads a collection in brackets or braces whose strings lack quotes, or have the wrong ones.
     fn of_flow(value: &str) -> Option<Reading> {
         let mut rewritten = String::new();
         let mut first: Option<Reading> = None;
@@ -149,7 +149,7 @@ impl Reading {
         Some(Reading { rewritten, extent: value.len(), ..first? })
     }
 
-    /// Returns a text without quotes within a value.
+    /// Reads an unquoted string within a value.
     fn unquoted(value: &str, text: Range<usize>, kind: FaultKind, is_template: bool) -> (Range<usize>, Reading) {
         let rewritten = quoted(&value[text.clone()]);
         let mark = 0..text.len();
@@ -207,7 +207,7 @@ impl Reading {
                 kind: FaultKind::InvalidEscape(escape.to_owned()),
                 rewritten,
                 extent: end + 1,
-                // Beside `\d`, a `\b` is most likely that of a pattern, too, and no backspace.
+                // Beside `\d`, `\b` is most likely part of a pattern, too, rather than a backspace.
                 is_certain: !has_escapes,
                 is_template: false,
             });
@@ -229,7 +229,7 @@ impl Reading {
                 is_template: false,
             });
         }
-        // `'it's fine'`: the quotes around it are clear, the one within is not meant to end it.
+        // `'it's fine'`: the outer quotes are clear, the inner one is not meant to end the string.
         if let Some(inner) = value[1..].strip_suffix('\'') {
             let apostrophe = value[1..].find('\'').map(|at| at + 1)?;
             return Some(Reading {
@@ -248,7 +248,7 @@ impl Reading {
     }
 }
 
-/// Whether words in brackets are a key with its colon, which lacks the space after it.
+/// Returns whether bracketed words are a key with a colon that lacks the space after it.
 fn is_key_of_flow(words: &str) -> bool {
     let is_name = |name: &str| {
         name.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -257,7 +257,7 @@ fn is_key_of_flow(words: &str) -> bool {
     words.trim_start().strip_suffix(':').is_some_and(is_name)
 }
 
-/// Where a text in quotes ends, after the closing one.
+/// Returns the end of a quoted string, after the closing quote.
 fn end_of_quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut is_escaped = false;
@@ -268,7 +268,7 @@ fn end_of_quoted(text: &str) -> Option<usize> {
     })
 }
 
-/// Where an item in brackets or braces ends, placeholders passed over. `at`: somewhere in it.
+/// Returns the end of an item in brackets or braces, skipping placeholders. `at`: a position in it.
 fn end_of_item(value: &str, at: usize) -> usize {
     let mut end = at;
     loop {
@@ -280,7 +280,7 @@ fn end_of_item(value: &str, at: usize) -> usize {
     }
 }
 
-/// Returns how long an escape is, without its backslash; `None` if YAML has no such escape.
+/// Returns the length of an escape without its backslash; `None` if it is not valid in YAML.
 fn escape_length(rest: &str) -> Option<usize> {
     let first = rest.chars().next()?;
     let digits = match first {
@@ -298,7 +298,7 @@ fn escape_length(rest: &str) -> Option<usize> {
     fits.then_some(1 + digits)
 }
 
-/// Returns a text in the quotes that need the least within.
+/// Returns a text in the quotes that require the fewest escapes.
 pub fn quoted(text: &str) -> String {
     let plain = |text: &str| !text.chars().any(char::is_control);
     if text.contains(['"', '\\']) && plain(text) {

@@ -10,8 +10,7 @@ use crate::{
 };
 
 impl Fault {
-    /// Returns what is wrong with a value without quotes that continues over several lines, if it is what cannot be
-    /// read there.
+    /// Returns the fault of an unquoted value that continues over several lines, if that is unreadable.
     pub(crate) fn of_lines(text: &str, at: usize) -> Option<Fault> {
         let (owner, value) = plain_lines(text, at)?;
         let words = &text[value.clone()];
@@ -19,7 +18,7 @@ impl Fault {
         let rewritten = quoted_lines(words);
         let before = &text[owner.start..value.start];
         let reads = |value: &str| parse(&format!("{before}{value}\n"), ScalarRules::Yaml12).is_ok();
-        // Lines that look like entries are most likely some.
+        // Lines that look like entries most likely are.
         let is_text = words.lines().skip(1).all(|line| {
             let line = line.trim();
             let key = line.split(':').next().unwrap_or_default();
@@ -33,15 +32,14 @@ impl Fault {
         Some(Fault::new(value.start + mark.start..value.start + mark.end, fault).with_rewrite(rewrite))
     }
 
-    /// Returns what is wrong with the value of one line, if that is what makes it unreadable, and if the line can be read
-    /// once the value is written in another way.
+    /// Returns the fault of a value on one line, if the line is readable once the value is corrected.
     pub(crate) fn of_line(text: &str, blamed: &Range<usize>) -> Option<Fault> {
         let line = line_at(text, blamed.start);
         if blamed.end > line.end {
             return None;
         }
         let value = value_of(text, &line)?;
-        // Of a text that continues below, quotes around its first line would leave the rest after.
+        // If the text continues below, quotes around its first line would leave the rest behind.
         let goes_on = plain_lines(text, value.start).is_some_and(|(owner, _)| owner == line);
         let Reading { mark, kind: fault, rewritten, extent, is_certain, is_template } =
             Reading::of(&text[value.clone()])?;
@@ -50,7 +48,7 @@ impl Fault {
         let value = value.start..value.start + extent;
         let before = &text[line.start..value.start];
         let behind = &text[value.end..line.end];
-        // A text that seems to lack its end may find it further below.
+        // A string that seems to lack its end may end further below.
         let ends_below = |quote: char| text[line.end..].lines().take(64).any(|line| line.contains(quote));
         let is_open = matches!(&text[value.clone()].chars().next(), Some(quote @ ('"' | '\'')) if !is_certain && ends_below(*quote));
         if is_open {
@@ -61,7 +59,7 @@ impl Fault {
             return None;
         }
         let range = value.start + mark.start..value.start + mark.end;
-        // A block text whose first line is beside its mark.
+        // A block scalar whose first line is beside its indicator.
         if text[value.clone()].starts_with(['|', '>']) && end_of_lines(text, &line).is_some() {
             return Some(Fault::new(range, fault).with_advice(Advice::BeginBelow));
         }
@@ -77,7 +75,7 @@ impl Fault {
     }
 }
 
-/// Returns a value without quotes that continues below its line, and the line where it begins. `at`: somewhere in it.
+/// Returns an unquoted value that continues below its line, and the line where it begins. `at`: a position in it.
 fn plain_lines(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let mut owner = line_at(text, at);
     let value = loop {
@@ -97,7 +95,7 @@ fn plain_lines(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     is_plain.then_some((owner, value.start..end))
 }
 
-/// Where the lines end that are deeper than the key of a line, or its dash, if there are any.
+/// Returns the end of the lines that are deeper than the key of a line, or its dash; `None` if there are none.
 fn end_of_lines(text: &str, line: &Range<usize>) -> Option<usize> {
     let mut words = text[line.clone()].trim_start_matches(' ');
     let mut column = line.len() - words.len();
@@ -122,7 +120,7 @@ fn end_of_lines(text: &str, line: &Range<usize>) -> Option<usize> {
     end
 }
 
-/// Why a text of several lines needs quotes.
+/// The reason why a string of several lines needs quotes.
 struct Reason {
     mark: Range<usize>,
     kind: FaultKind,
@@ -153,12 +151,12 @@ impl Reason {
     }
 }
 
-/// Returns a text of several lines in quotes: its lines stay as they are, and so does what they mean together.
+/// Returns a string of several lines in quotes: its lines stay the same, and so does its meaning.
 fn quoted_lines(words: &str) -> String {
     if words.contains(['"', '\\']) { format!("'{}'", words.replace('\'', "''")) } else { format!("\"{words}\"") }
 }
 
-/// Returns the value in a line: after its key, or after its dash.
+/// Returns the value on a line: after its key, or after its dash.
 pub(super) fn value_of(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let mut start = line.start;
     let is_item = loop {

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Format, Store, chosen, contract_of, measuring, prepare, suite_of, table};
 use crate::{
-    cli::{BROKEN, FAILED, INTERRUPTED, PASSED, output, run},
+    cli::{FAILED, INCONCLUSIVE, INTERRUPTED, PASSED, output, run},
     threads,
 };
 
@@ -160,7 +160,7 @@ impl Captured {
         let refused = |status| result.runs.iter().filter(move |run| run.status == status);
         for status in [Status::Fail, Status::Error] {
             if let Some(first) = refused(status).next() {
-                let word = if status == Status::Fail { "failed" } else { "broke" };
+                let word = if status == Status::Fail { "failed" } else { "ended with an error" };
                 let count = refused(status).count();
                 let reason = format!("{count} of {} runs {word}: {}", result.runs.len(), why(first));
                 return Captured { name, outcome: Err(Refused { status, reason }) };
@@ -252,7 +252,7 @@ fn exit_code(captured: &[Captured], result: &SuiteResult) -> u8 {
     if is(|status| status == Status::Fail) {
         FAILED
     } else if is(|_| true) || result.cases.is_empty() {
-        BROKEN
+        INCONCLUSIVE
     } else {
         PASSED
     }

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Format, Store, chosen, contract_of, measuring, number, prepare, suite_of};
 use crate::{
-    cli::{BROKEN, FAILED, PASSED, load::Loaded, output},
+    cli::{FAILED, INCONCLUSIVE, PASSED, load::Loaded, output},
     threads,
 };
 
@@ -106,7 +106,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     output::print(&text)?;
     Ok(match worst {
         Some(Status::Fail | Status::Error) => FAILED,
-        Some(Status::Unknown | Status::Skip) | None => BROKEN,
+        Some(Status::Unknown | Status::Skip) | None => INCONCLUSIVE,
         Some(Status::Pass | Status::Warn) => PASSED,
     })
 }

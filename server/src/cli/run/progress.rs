@@ -97,7 +97,7 @@ struct SubjectProgress {
     planned: usize,
     passed: usize,
     failed: usize,
-    /// Broken or unknown.
+    /// Error or unknown.
     open: usize,
     /// The attempts under way, by case and repetition, and their turns.
     running: BTreeMap<(usize, u32), Option<(u32, u32)>>,

@@ -115,14 +115,14 @@ fn lenses_show_what_came_of_the_last_run() {
             ("a", CaseState::Passed { duration_ms: Some(1234.0) }),
             ("b", CaseState::Failed { claims: 2 }),
             ("c", CaseState::Stale),
-            ("d", CaseState::Broke { message: "timed out after 1000 ms".to_owned() }),
+            ("d", CaseState::Error { message: "timed out after 1000 ms".to_owned() }),
             ("e", CaseState::Passed { duration_ms: Some(5.0) }),
             ("f", CaseState::Cancelled),
         ],
         &[],
         expect![[r#"
             1: ▶ Run file
-            1: 1 failed, 1 broke, 2 passed, 1 stale, 1 not run
+            1: 1 failed, 1 error, 2 passed, 1 stale, 1 not run
             2: ▶ Run
             2: ✓ passed 1.2 s, recorded on another machine
             3: ▶ Run
@@ -130,7 +130,7 @@ fn lenses_show_what_came_of_the_last_run() {
             4: ▶ Run
             4: ⚠ stale, run again
             5: ▶ Run
-            5: ! broke: timed out after 1000 ms
+            5: ! error: timed out after 1000 ms
             6: ▶ Run
             6: ✓ passed 5 ms, from the recording of `d`
             7: ▶ Run

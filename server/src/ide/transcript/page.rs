@@ -40,7 +40,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     };
     text.push_str(&facts(&evidence));
     if let Some(error) = &evidence.error {
-        text.push_str(&format!("- broke: {}\n", error.message));
+        text.push_str(&format!("- error: {}\n", error.message));
     }
     attempt.notes.iter().for_each(|note| text.push_str(&format!("- note: {note}\n")));
     push_verdicts(text, attempt);

@@ -202,7 +202,7 @@ impl<'p> Listener<'p> {
                     Status::Unknown if was_cancelled(run) => format!("`{name}` was cancelled"),
                     Status::Unknown => format!("`{name}` is unknown"),
                     Status::Error => match &run.absence {
-                        Some(absence) => format!("the run of `{name}` broke: {}", absence.message),
+                        Some(absence) => format!("`{name}` ended with an error: {}", absence.message),
                         None => format!("`{name}` failed"),
                     },
                 }
@@ -227,7 +227,7 @@ fn lsp_begin(attempts: usize) -> serde_json::Value {
 fn was_cancelled(run: &RunResult) -> bool {
     use speclens_runner::event::AbsenceKind;
     use speclens_schema::evidence::RunErrorKind;
-    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Broke(RunErrorKind::Cancelled))
+    run.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled))
 }
 
 #[cfg(test)]

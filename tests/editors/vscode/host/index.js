@@ -45,7 +45,7 @@ async function replace(old, fresh) {
 }
 
 /** Opens another file of the workspace and changes one place in it; gives what is then wrong with the file. */
-async function breakFile(path, old, fresh, severity = vscode.DiagnosticSeverity.Error) {
+async function damageFile(path, old, fresh, severity = vscode.DiagnosticSeverity.Error) {
   const document = await workspace.openTextDocument(sibling(path));
   await window.showTextDocument(document, vscode.ViewColumn.One);
   const errors = () => languages.getDiagnostics(document.uri).filter((it) => it.source === 'speclens' && it.severity === severity);
@@ -60,7 +60,7 @@ async function breakFile(path, old, fresh, severity = vscode.DiagnosticSeverity.
 }
 
 /** The one problem is where it is said to be, and its quick fix brings the old text back. */
-async function isCured({ document, problem, errors }, marked, old) {
+async function isFixed({ document, problem, errors }, marked, old) {
   assert.equal(document.getText(problem.range), marked);
   const actions = await commands.executeCommand('vscode.executeCodeActionProvider', document.uri, problem.range, 'quickfix');
   const fix = actions.find((action) => action.isPreferred && action.edit);
@@ -183,14 +183,14 @@ const tests = {
     assert.deepEqual(runProblems().filter(inGreets), []);
   },
 
-  async 'a run that breaks is a problem at the command'() {
+  async 'a run with an error is a problem at the command'() {
     await replace('echo hello', 'echo hello; sleep 600');
     await replace('tests:', 'defaults:\n  timeoutMs: 1000\ntests:');
     await run('greets');
     const problem = await until('the problem', () => runProblems().find(inGreets));
     assert.match(spec.getText(problem.range), /sleep 600/);
     assert.match(problem.message, /timed out/);
-    await state('greets', '! broke');
+    await state('greets', '! error');
   },
 
   async 'settings change how failures are shown'() {
@@ -235,10 +235,10 @@ const tests = {
   },
 
   async 'a task file of cli-bench: a misspelled assertion is a problem with a fix, assertions are completed'() {
-    const broken = await breakFile('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"');
-    const labels = await labelsAt(broken.document, broken.problem.range.end);
+    const damaged = await damageFile('cli-bench/tasks/basics.yaml', 'output_contains: "Usage"', 'output_contain: "Usage"');
+    const labels = await labelsAt(damaged.document, damaged.problem.range.end);
     for (const label of ['output_contains', 'output_equals']) assert.ok(labels.includes(label), labels.join());
-    await isCured(broken, 'output_contain', 'output_contains: "Usage"');
+    await isFixed(damaged, 'output_contain', 'output_contains: "Usage"');
   },
 
   async 'a chosen key opens the list of its values'() {
@@ -273,23 +273,23 @@ const tests = {
   },
 
   async 'a scripted model: a misspelled key is a problem with a fix, keys are completed'() {
-    const broken = await breakFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave');
-    await isCured(broken, 'runn', '- run: echo I wave');
-    const at = broken.document.positionAt(broken.document.getText().indexOf('    - say: Done.'));
+    const damaged = await damageFile('greeter/polite.script.yaml', '- run: echo I wave', '- runn: echo I wave');
+    await isFixed(damaged, 'runn', '- run: echo I wave');
+    const at = damaged.document.positionAt(damaged.document.getText().indexOf('    - say: Done.'));
     const edit = new vscode.WorkspaceEdit();
-    edit.insert(broken.document.uri, at, '      e\n');
+    edit.insert(damaged.document.uri, at, '      e\n');
     await workspace.applyEdit(edit);
-    const labels = await labelsAt(broken.document, at.translate(0, 7));
+    const labels = await labelsAt(damaged.document, at.translate(0, 7));
     assert.ok(labels.includes('expect'), labels.join());
   },
 
   async 'a contract of ClawSpec: a misspelled type is a problem with a fix, types are completed, placeholders explained'() {
     const path = 'clawspec/skills/newsletter/tests/scenarios.yaml';
-    const broken = await breakFile(path, 'type: file_absent', 'type: file_absnt');
-    const labels = await labelsAt(broken.document, broken.problem.range.end);
+    const damaged = await damageFile(path, 'type: file_absent', 'type: file_absnt');
+    const labels = await labelsAt(damaged.document, damaged.problem.range.end);
     for (const label of ['file_absent', 'llm_judge']) assert.ok(labels.includes(label), labels.join());
-    await isCured(broken, 'file_absnt', 'type: file_absent');
-    const { document } = broken;
+    await isFixed(damaged, 'file_absnt', 'type: file_absent');
+    const { document } = damaged;
     const at = document.positionAt(document.getText().indexOf('drafts/{{today}}') + 11);
     const hovers = await commands.executeCommand('vscode.executeHoverProvider', document.uri, at);
     const today = /\d{4}-\d{2}-\d{2}/;

@@ -39,7 +39,7 @@ async fn scaffold_of_the_task_wins_and_one_that_is_absent_is_an_error() {
     {
         let model = model([]);
         let worked = suite.work(&action(name), &model).await;
-        let (kind, message) = broke(&worked);
+        let (kind, message) = error_of(&worked);
         assert!(kind == RunErrorKind::Workspace && message.contains(part), "{message}");
         assert!(model.requests.lock().unwrap().is_empty());
         close(worked).await;
@@ -60,7 +60,7 @@ async fn links_that_lead_out_of_the_scaffold_and_special_files_are_refused() {
     for target in ["../secret", "/etc/passwd", &absolute, "../fixture/x", "sub/deep/up/../.."] {
         symlink(target, &bad).unwrap();
         let worked = suite.work(&action, &running(&["true"])).await;
-        let (kind, message) = broke(&worked);
+        let (kind, message) = error_of(&worked);
         assert_eq!(kind, RunErrorKind::Workspace, "{target}");
         let said = format!("the link `bad` of the scaffold `fixture` leads out of the scaffold, to `{target}`");
         assert!(message.starts_with(&said), "{message}");
@@ -74,7 +74,7 @@ async fn links_that_lead_out_of_the_scaffold_and_special_files_are_refused() {
     fs::remove_file(&bad).unwrap();
     std::os::unix::net::UnixListener::bind(&bad).unwrap();
     let worked = suite.work(&action, &running(&["true"])).await;
-    assert!(broke(&worked).1.contains("`bad` of the scaffold `fixture` is a pipe, a socket or a device"));
+    assert!(error_of(&worked).1.contains("`bad` of the scaffold `fixture` is a pipe, a socket or a device"));
     close(worked).await;
 }
 
@@ -100,7 +100,7 @@ async fn workdir_is_created_used_again_and_not_removed() {
 
     let into_itself = task(|_, all| (all.workdir, all.scaffold) = (Some("box".to_owned()), Some(".".to_owned())));
     let worked = suite.work(&into_itself, &model([])).await;
-    assert!(broke(&worked).1.contains("copied into itself"), "{:?}", broke(&worked));
+    assert!(error_of(&worked).1.contains("copied into itself"), "{:?}", error_of(&worked));
     close(worked).await;
 }
 
@@ -113,7 +113,7 @@ async fn two_attempts_in_one_workdir_never_overlap() {
         while suite.told.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
-        // The first one still has it.
+        // The first attempt still holds it.
         fs::write(suite.path("box/left"), "").unwrap();
         close(first).await;
     };
@@ -126,7 +126,7 @@ async fn two_attempts_in_one_workdir_never_overlap() {
     // Waiting can be cancelled.
     let waiting = suite.work(&action, &model);
     let (cancelled, ()) = tokio::join!(waiting, async { suite.cancel.cancel() });
-    assert_eq!(broke(&cancelled).0, RunErrorKind::Cancelled);
+    assert_eq!(error_of(&cancelled).0, RunErrorKind::Cancelled);
     close(worked).await;
 }
 
@@ -146,7 +146,7 @@ async fn environment_is_that_of_the_program_without_keys_and_with_env() {
     for line in ["A=suite", "B=task", &format!("WHERE={directory}/x"), "HOME=/set", "TERM=dumb"] {
         assert!(text.lines().any(|it| it == line), "{line}: {text}");
     }
-    // A shell gives itself a PATH, and may export it.
+    // A shell sets its own PATH, and may export it.
     let path = std::env::var("PATH").unwrap();
     assert!(!text.lines().any(|line| line == format!("PATH={path}")), "{text}");
     assert_eq!(worked.site.as_ref().unwrap().environment.set["B"], "task");
@@ -172,7 +172,7 @@ async fn setup_runs_before_the_model_and_its_first_failure_ends_the_attempt() {
 
     let model = model([]);
     let worked = suite.work(&action("seq 20 >&2; exit 7"), &model).await;
-    let (kind, message) = broke(&worked);
+    let (kind, message) = error_of(&worked);
     assert_eq!(kind, RunErrorKind::Setup);
     assert_eq!(
         message,

@@ -1,8 +1,8 @@
-//! Deadlines, cancelling, and what is left then: no process, no directory.
+//! Deadlines and cancellation: no process and no directory is left.
 
 use super::*;
 
-/// Cancels as soon as a file is there.
+/// Cancels as soon as a file exists.
 async fn cancel_when(suite: &Suite, file: &Path) {
     while !file.exists() {
         tokio::task::yield_now().await;
@@ -15,18 +15,18 @@ async fn deadline_of_the_task_ends_command_and_attempt() {
     let suite = Suite::new();
     let action = task(|action, _| action.timeout_ms = Some(300));
     let worked = suite.work(&action, &running(&["echo begun; sleep 60"])).await;
-    assert_eq!(broke(&worked), (RunErrorKind::TimedOut, "timed out after 300 ms: the test was stopped"));
+    assert_eq!(error_of(&worked), (RunErrorKind::TimedOut, "timed out after 300 ms: the test was stopped"));
     let ran = &commands(&worked)[0];
     assert_eq!((stdout(ran), ran.timed_out, ran.exit.unwrap().code), ("begun\n", true, Some(124)));
     close(worked).await;
 
     let worked = suite.work(&action, &model([Step::Hangs])).await;
-    assert_eq!(broke(&worked).0, RunErrorKind::TimedOut);
+    assert_eq!(error_of(&worked).0, RunErrorKind::TimedOut);
     close(worked).await;
 
     let slow = task(|action, _| (action.timeout_ms, action.setup) = (Some(300), vec!["sleep 60".to_owned()]));
     let worked = suite.work(&slow, &model([])).await;
-    assert_eq!(broke(&worked).0, RunErrorKind::TimedOut);
+    assert_eq!(error_of(&worked).0, RunErrorKind::TimedOut);
     close(worked).await;
 }
 
@@ -41,7 +41,7 @@ async fn command_that_forks_and_ignores_the_signal_leaves_nothing_behind() {
     );
     let (action, model, inner) = (task(|_, _| {}), running(&[&fork]), marks.join("inner"));
     let (worked, ()) = tokio::join!(suite.work(&action, &model), cancel_when(&suite, &inner));
-    assert_eq!(broke(&worked).0, RunErrorKind::Cancelled);
+    assert_eq!(error_of(&worked).0, RunErrorKind::Cancelled);
     let directory = worked.directory();
     close(worked).await;
     assert!(!directory.exists());
@@ -76,7 +76,7 @@ async fn cancelling_at_any_stage_ends_the_attempt_runs_teardown_and_removes_the_
             }
         };
         let (worked, ()) = tokio::join!(suite.work_in(&action, &model, mode), cancel);
-        assert_eq!(broke(&worked).0, RunErrorKind::Cancelled, "{stage}");
+        assert_eq!(error_of(&worked).0, RunErrorKind::Cancelled, "{stage}");
         let directory = worked.directory();
         assert_eq!(close(worked).await, [""; 0], "{stage}");
         assert!(!directory.exists() && torn.exists(), "{stage}");

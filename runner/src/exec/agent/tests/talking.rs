@@ -1,4 +1,4 @@
-//! What a model is told, and what is kept of what it does.
+//! Messages to a model, and the record of its actions.
 
 use speclens_schema::{
     evidence::{Change, Ended, Exit, Standing},
@@ -59,7 +59,7 @@ async fn requests_stay_within_the_bound_that_is_said_before() {
         action.max_turns = 3;
         all.system_prompt = Some("Be brief.".to_owned());
     });
-    // As much as a model is shown, in each turn.
+    // As much as is shown to a model, in each turn.
     let fill = "head -c 30000 /dev/zero | tr '\\0' x; head -c 30000 /dev/zero | tr '\\0' y >&2";
     let model = model([Step::Answers(runs(&[fill])), Step::Answers(runs(&[fill])), Step::Answers(says("Done."))]);
     close(suite.work(&action, &model).await).await;
@@ -102,7 +102,7 @@ async fn injected_help_is_captured_from_the_program_and_its_subcommands() {
 
     let silent = task(|_, all| all.cli = "true".to_owned());
     let worked = suite.work_in(&silent, &model, HelpMode::Injected).await;
-    let (kind, message) = broke(&worked);
+    let (kind, message) = error_of(&worked);
     assert_eq!(kind, RunErrorKind::Help);
     assert!(message.contains("it printed nothing"), "{message}");
     close(worked).await;
@@ -114,12 +114,12 @@ async fn missing_program_breaks_the_task_in_every_mode_before_a_model_is_asked()
         let (suite, model) = (Suite::new(), running(&["echo hello"]));
         let absent = task(|_, all| all.cli = "no-such-program-here --color".to_owned());
         let worked = suite.work_in(&absent, &model, mode).await;
-        let (kind, message) = broke(&worked);
+        let (kind, message) = error_of(&worked);
         assert_eq!(kind, RunErrorKind::Program);
         assert!(message.contains("does not find the program `no-such-program-here`"), "{message}");
         assert!(model.requests.lock().unwrap().is_empty());
         close(worked).await;
-        // `setup` may make it, and the environment of the task says where it is.
+        // `setup` may create it, and the environment of the task locates it.
         let made = task(|task, all| {
             all.cli = "made-by-setup".to_owned();
             all.env.insert("PATH".to_owned(), format!("{{{{workdir}}}}/bin:{}", std::env::var("PATH").unwrap()));
@@ -207,9 +207,9 @@ async fn model_that_never_stops_is_stopped_by_its_turns_and_still_judged() {
 #[tokio::test]
 async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
     let suite = Suite::new();
-    let model = model([Step::Answers(runs(&["echo kept"])), Step::Breaks(RunErrorKind::RateLimit)]);
+    let model = model([Step::Answers(runs(&["echo kept"])), Step::Fails(RunErrorKind::RateLimit)]);
     let worked = suite.work(&task(|_, _| {}), &model).await;
-    assert_eq!(broke(&worked), (RunErrorKind::RateLimit, "broken"));
+    assert_eq!(error_of(&worked), (RunErrorKind::RateLimit, "down"));
     assert_eq!((stdout(&commands(&worked)[0]), evidence(&worked).turns.len()), ("kept\n", 1));
     assert_eq!(evidence(&worked).ended, None);
     close(worked).await;
@@ -223,10 +223,10 @@ async fn answer_that_is_not_whole_breaks_the_attempt_and_is_kept() {
         (Unfinished::Refused("SAFETY".to_owned()), "the model or its provider refused to answer (`SAFETY`)"),
     ] {
         let step = |reply: Reply| Step::Answers(Reply { unfinished: Some(why.clone()), ..reply });
-        // What was called runs: the model may go on after it.
+        // The commands that were called run: the model may go on after them.
         let model = model([step(runs(&["echo kept"])), step(says("I will"))]);
         let worked = suite.work(&task(|_, _| {}), &model).await;
-        assert_eq!(broke(&worked), (RunErrorKind::Provider, message));
+        assert_eq!(error_of(&worked), (RunErrorKind::Provider, message));
         assert_eq!((commands(&worked).len(), evidence(&worked).turns[1].text.text.as_str()), (1, "I will"));
         assert_eq!(evidence(&worked).ended, None);
         close(worked).await;

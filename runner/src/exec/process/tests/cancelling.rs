@@ -1,4 +1,4 @@
-//! Many commands that are cancelled, in whatever they are about to do.
+//! Many commands that are cancelled at random moments.
 
 use std::{
     path::PathBuf,
@@ -46,7 +46,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
     while let Some(finished) = commands.join_next().await {
         let finished = finished.unwrap();
         assert_eq!(finished.error.as_ref().unwrap().kind, RunErrorKind::Cancelled);
-        // The last command of the script may not have come to write anything yet.
+        // The last command of the script may not have written anything yet.
         assert!(finished.stdout().text.is_empty() || finished.stdout().text.starts_with("y\n"));
     }
     assert!(begun.elapsed() < Duration::from_secs(20));
@@ -58,7 +58,7 @@ async fn cancelling_under_load_leaves_nothing_behind() {
 /// Number of commands that are cancelled.
 const COMMANDS: u64 = 1000;
 
-/// How many of them are under way at once.
+/// Number of commands that run at once.
 const AT_ONCE: usize = 16;
 
 /// Returns numbers that look random and are the same each time.
@@ -122,11 +122,11 @@ async fn thousand_commands_cancelled_at_random_moments_leave_nothing_behind() {
     }
     assert!(begun >= COMMANDS / 4, "{begun} have begun");
     let entries = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
-    // One that was killed while it wrote its number left an empty file.
+    // A command that was killed while it wrote its id left an empty file.
     for path in entries.filter(|path| std::fs::read_to_string(path).is_ok_and(|text| text.ends_with('\n'))) {
         assert_gone(pid_in(path).await).await;
     }
-    // Some were killed before they could say so.
+    // Some were killed before they could write it.
     let ended = Instant::now();
     while !working_in(directory.path()).is_empty() {
         assert!(ended.elapsed() < Duration::from_secs(10), "{:?}", working_in(directory.path()));
@@ -134,7 +134,7 @@ async fn thousand_commands_cancelled_at_random_moments_leave_nothing_behind() {
     }
 }
 
-/// Returns the processes that run in a directory, whether or not they have said so.
+/// Returns the processes that run in a directory, whether or not they have written a file.
 #[cfg(target_os = "linux")]
 fn working_in(directory: &std::path::Path) -> Vec<PathBuf> {
     let directory = directory.canonicalize().unwrap();

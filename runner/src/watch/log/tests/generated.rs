@@ -1,4 +1,4 @@
-//! Random logs: what is found is what a reader finds that has all lines in memory; and no bytes do any harm.
+//! Random logs: the result equals that of a reader with all lines in memory, and no bytes cause a failure.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use super::*;
 enum Step {
     /// A line is written, without its end.
     Line(Vec<u8>),
-    /// The file is set aside because of its size.
+    /// The file is rotated because of its size.
     SetAside,
     /// The day ends.
     Midnight,
@@ -81,7 +81,7 @@ impl Writer {
     }
 }
 
-/// Returns what the claims are judged by, without places.
+/// Returns the facts that claims are judged by, without places.
 fn facts(log: GatewayLog) -> impl PartialEq + std::fmt::Debug {
     let calls: Vec<_> =
         log.calls.into_iter().map(|call| (call.kin, call.run, call.tool, call.to_agent, call.child_run)).collect();
@@ -101,7 +101,7 @@ proptest! {
         run in prop::sample::select(vec!["r1", "s1", ""]),
         key in prop::sample::select(vec![None, Some("k")]),
     ) {
-        // More files than a gateway has are not followed.
+        // More files than a gateway keeps are not followed.
         prop_assume!(steps.iter().filter(|step| matches!(step, Step::SetAside)).count() < 5);
         let mut writer = Writer { place: Place::new(), day: 10 };
         let begin = begin.index(steps.len() + 1);

@@ -1,4 +1,4 @@
-//! Which JSON values are the same, which match an expectation in part, and where they differ.
+//! Compares JSON values: equality, partial matches, and differences.
 
 use serde_json::Value;
 
@@ -6,21 +6,21 @@ use speclens_yaml::Pointer;
 
 use super::{is_nan, text};
 
-/// A place where what was observed is not what was expected.
+/// A difference between an expectation and an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The place in the expectation.
     pub at: Pointer,
-    /// What is expected there.
+    /// The expected value.
     pub expected: Value,
-    /// The observation there; nothing where it is missing.
+    /// The observed value; `None` if it is missing.
     pub received: Option<Value>,
-    /// Why they differ, where the values alone do not say it.
+    /// The reason why they differ, if the values alone do not show it.
     pub note: Option<String>,
 }
 
-/// Whether two values are the same: numbers as doubles, with 0 and -0 distinguished; objects whatever the order of
-/// their members.
+/// Returns whether two values are equal: numbers as doubles, with 0 and -0 distinguished; objects regardless of the
+/// order of their members.
 pub fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Null, Value::Null) => true,
@@ -45,8 +45,8 @@ pub fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Whether a value is what is expected: objects may have further members at every depth, lists must have
-/// the same length, all else must be the same.
+/// Returns whether a value matches an expectation: objects may have further members at every depth, lists must have the
+/// same length, everything else must be equal.
 pub fn matches(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => {
@@ -62,7 +62,7 @@ pub fn matches(expected: &Value, actual: &Value) -> bool {
     }
 }
 
-/// Returns every place where [`matches`] fails, in the order of the expectation. None when it holds.
+/// Returns every place where [`matches`] fails, in the order of the expectation; empty if it holds.
 pub fn differences(expected: &Value, actual: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     collect(expected, Some(actual), &Pointer::root(), &mut found);

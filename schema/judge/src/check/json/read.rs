@@ -6,28 +6,28 @@ use serde_json::{Map, Value};
 
 use super::number;
 
-/// Lists and objects may be nested this deep.
+/// Maximum nesting of lists and objects.
 pub const DEPTH_LIMIT: usize = 1_000;
 
-/// Why a text is not read as JSON.
+/// The reason why a text cannot be read as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// Whose fault it is.
+    /// The kind of reason.
     pub kind: JsonErrorKind,
     /// The line, from 1.
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// What is wrong there, as a lower-case sentence without a final period.
+    /// The problem, as a lower-case sentence without a final period.
     pub message: String,
 }
 
-/// The ways in which a text is not read as JSON.
+/// Kinds of reasons why a text cannot be read as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonErrorKind {
     /// It is not JSON.
     Syntax,
-    /// It may be JSON, and is nested deeper than is read here.
+    /// It may be JSON, and is nested too deeply to be read here.
     TooDeep,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Reads one JSON value with nothing but white space around it.
+/// Reads one JSON value, surrounded by white space at most.
 pub fn parse(text: &str) -> Result<Value, JsonError> {
     let mut reader = Reader { text, at: 0 };
     reader.document().map_err(|(kind, at, message)| {
@@ -103,7 +103,7 @@ impl Reader<'_> {
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 _ => self.word()?,
             };
-            // It ends here, and perhaps some of those around it do.
+            // It ends here, and perhaps so do some of those around it.
             loop {
                 self.space();
                 match stack.pop() {
@@ -241,7 +241,7 @@ impl Reader<'_> {
         Ok(character)
     }
 
-    /// Behind `\u`. A surrogate without its other half becomes U+FFFD.
+    /// Reads the part after `\u`. A surrogate without its other half becomes U+FFFD.
     fn unicode(&mut self) -> Result<char, Failure> {
         let Some(first) = self.hexadecimal(self.at) else { return Err(self.unexpected("four hexadecimal digits")) };
         self.at += 4;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-/// Returns a value as JavaScript writes it: no white space, keys that are list positions first and in ascending order.
+/// Returns a value as JavaScript writes it: without white space, with keys that are list positions first and in
+/// ascending order.
 pub fn text(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -52,14 +53,14 @@ fn write_string(text: &str, out: &mut String) {
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-/// Returns a key that JavaScript takes for a list position: `7`, not `07`.
+/// Returns a key that JavaScript treats as a list position: `7`, not `07`.
 fn position(key: &str) -> Option<u32> {
     let canonical = key == "0" || key.starts_with(|first: char| ('1'..='9').contains(&first));
     key.parse().ok().filter(|&position| canonical && position < u32::MAX)
 }
 
 /// Returns a number as JavaScript writes it: the shortest digits that give the same double, with an exponent from 1e21
-/// on and below 1e-6; what is not finite is `null`, as in JSON.
+/// on and below 1e-6; `null` if it is not finite, as in JSON.
 pub fn number_text(value: f64) -> String {
     if !value.is_finite() {
         return "null".to_owned();

@@ -1,5 +1,4 @@
-//! Searching a text of which parts are [hidden](HIDDEN): what is found whatever is hidden, and whether there
-//! may be more.
+//! Searches texts with [hidden](HIDDEN) parts: for matches that are certain, and for possible ones.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,8 +6,8 @@ use super::{Backtracking, EcmaMatch, EcmaPattern, Encoded, Engine, Matches, tran
 use crate::mask::HIDDEN;
 
 impl EcmaPattern {
-    /// Matches of at least one unit that are there whatever is hidden. Of those that overlap one of another length
-    /// only some are named; a pattern that looks around itself has none.
+    /// Returns matches of at least one unit that exist whatever is hidden. Of overlapping matches of different lengths
+    /// only some are returned; a pattern with look-around has none.
     pub fn certain_matches(&self, text: &str) -> Vec<EcmaMatch> {
         let mut found = Vec::new();
         match &self.engine {
@@ -24,7 +23,7 @@ impl EcmaPattern {
             let mut matches =
                 Matches { pattern: self, text: encoded, at: 0, counted: 0, line: 1, steps: 0, done: false };
             while let Some(Ok((from, to))) = matches.next_range() {
-                // The neighbours decide about boundaries: they must be known.
+                // The neighboring units decide about boundaries: they must be known.
                 if from == 0 && start > 0 {
                     matches.at = matches.text.0.chars().next().map_or(1, char::len_utf8);
                 } else if from < to && (to < length || is_last) {
@@ -39,7 +38,7 @@ impl EcmaPattern {
         found
     }
 
-    /// Whether there may be a match, when something else is in the hidden places.
+    /// Returns whether there may be a match, depending on the hidden parts.
     pub fn may_match(&self, text: &str) -> bool {
         if self.matches_empty {
             return true;

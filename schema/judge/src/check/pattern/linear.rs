@@ -1,5 +1,5 @@
-//! Searching in linear time. A suite may hold a thousand patterns, of which an editor needs to know that they can be
-//! searched for, and nothing else: the engine of one that surely can is made when it is first used.
+//! Searches in linear time. A suite may have a thousand patterns, and an editor only needs to know that they can be
+//! compiled: the engine of one that surely can is made on first use.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// Refuses what cannot be searched within bounds.
+    /// Refuses patterns that cannot be searched within bounds.
     pub(super) fn new(pattern: String) -> Result<Linear, regex::Error> {
         let engine = OnceLock::new();
         if !regex_syntax::parse(&pattern).is_ok_and(|parsed| is_small(&parsed)) {
@@ -36,16 +36,16 @@ fn build(pattern: &str) -> Result<regex::Regex, regex::Error> {
     regex::RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).build()
 }
 
-/// Whether the program of a pattern is far below the limit, however it is made.
+/// Returns whether the program of a pattern is far below the limit, however it is compiled.
 fn is_small(parsed: &Hir) -> bool {
-    /// More than any state takes.
+    /// Upper bound of the size of a state.
     const STATE_BYTES: usize = 64;
     states(parsed) < SIZE_LIMIT / STATE_BYTES / 4
 }
 
-/// At most so many states has the program of a pattern.
+/// Returns an upper bound of the number of states of a pattern's program.
 fn states(parsed: &Hir) -> usize {
-    /// A range of characters is as many as sixteen sequences of four ranges of bytes.
+    /// Upper bound of the states of a range of characters: sixteen sequences of four ranges of bytes.
     const RANGE: usize = 64;
     match parsed.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
@@ -67,7 +67,7 @@ fn states(parsed: &Hir) -> usize {
 mod tests {
     use super::{Linear, build};
 
-    /// What is promised to be small can be made, and what cannot be made is refused at once.
+    /// A pattern that is estimated to be small can be compiled, and one that cannot is refused at once.
     #[test]
     fn what_is_promised_can_be_kept() {
         let (mut small, mut refused) = (0, 0);

@@ -1,7 +1,7 @@
-//! Regular expressions as Python's `re` reads them in a text, translated for engines whose time is bounded.
+//! Regular expressions of Python's `re`, translated for engines with bounded time.
 //!
-//! The grammar is that of Python 3.11. What it refuses is [`PatternErrorKind::Invalid`]; what it allows and cannot be
-//! carried over is [`PatternErrorKind::Untranslatable`].
+//! The grammar is that of Python 3.11. A pattern that Python refuses is [`PatternErrorKind::Invalid`]; one that Python
+//! accepts and that cannot be translated is [`PatternErrorKind::Untranslatable`].
 
 mod grammar;
 
@@ -20,7 +20,7 @@ pub struct PythonPattern {
 }
 
 impl PythonPattern {
-    /// Reads and translates a pattern. With `by_lines`, `^` and `$` stand for the ends of lines, as with the flag `m`.
+    /// Reads and translates a pattern. With `by_lines`, `^` and `$` match at line ends, as with the flag `m`.
     pub fn compile(pattern: &str, by_lines: bool) -> Result<PythonPattern, PatternError> {
         let untranslatable = |message: String| PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message };
         if pattern.len() > LENGTH_LIMIT {
@@ -39,12 +39,12 @@ impl PythonPattern {
         Ok(PythonPattern { engine, matches_empty: translation.least == 0 })
     }
 
-    /// Whether the pattern can match without taking a character, so that it is found in every text.
+    /// Returns whether the pattern can match the empty string, so it is found in every text.
     pub fn matches_empty(&self) -> bool {
         self.matches_empty
     }
 
-    /// Returns the bytes of the first match.
+    /// Returns the byte range of the first match.
     pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, StepLimit> {
         // Both engines build on one that is known to panic on rare patterns.
         let found = catch_unwind(AssertUnwindSafe(|| match &self.engine {

@@ -5,7 +5,7 @@ use super::{
     units::{Units, digits, line_ends, space, word},
 };
 
-/// Groups may be nested this deep.
+/// Maximum nesting of groups.
 const DEPTH_LIMIT: usize = 48;
 
 /// A pattern as a tree.
@@ -14,7 +14,7 @@ pub(super) enum Node {
     Empty,
     /// One unit, as written.
     Unit(u16),
-    /// One unit out of a set: the set as written, and whether it was written inverted.
+    /// One unit of a set: the set as written, and whether it was written inverted.
     Set {
         units: Units,
         inverted: bool,
@@ -114,7 +114,7 @@ impl Parser {
         self.peek_at(0)
     }
 
-    /// Returns the unit some places ahead; halves of surrogate pairs appear as U+FFFD, which has no meaning.
+    /// Returns the unit at an offset ahead; halves of surrogate pairs appear as U+FFFD, which has no meaning.
     fn peek_at(&self, ahead: usize) -> Option<char> {
         let unit = *self.units.get(self.at + ahead)?;
         Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
@@ -209,7 +209,7 @@ impl Parser {
             } else if self.peek() == Some('?') {
                 if matches!(self.peek_at(1), Some('i' | 'm' | 's' | '-')) {
                     let message = "ECMAScript does not support flags inside a pattern, such as `(?i)`";
-                    // The newest version has them for groups, as in `(?i:a)`.
+                    // The newest version supports flags for groups, as in `(?i:a)`.
                     let flags = (1..9).map_while(|ahead| self.peek_at(ahead));
                     let end = flags.into_iter().find(|letter| !matches!(letter, 'i' | 'm' | 's' | '-'));
                     let kind = if end == Some(':') { PatternErrorKind::TooNew } else { PatternErrorKind::Invalid };
@@ -256,7 +256,7 @@ impl Parser {
         Err(self.invalid(start, "the name of a group must be letters, digits, `_` and `$`"))
     }
 
-    /// Returns the bounds in `{2}`, `{2,}` or `{2,5}`, with the number of units; `None` if `{` is itself.
+    /// Returns the bounds in `{2}`, `{2,}` or `{2,5}`, with the number of units; `None` if `{` is literal.
     fn braces(&self) -> Option<(u64, Option<u64>, usize)> {
         let text: String =
             (1..).map_while(|ahead| self.peek_at(ahead).filter(|it| it.is_ascii_digit() || *it == ',')).collect();
@@ -316,7 +316,7 @@ impl Parser {
         Ok(Node::Repeat { body: Box::new(atom), min, max, greedy, at: self.offsets[start] })
     }
 
-    /// Behind a `\` outside a class.
+    /// Reads an escape outside of a class.
     fn escape(&mut self, start: usize) -> Result<Node, PatternError> {
         let Some(next) = self.peek() else { return Err(self.invalid(start, "`\\` at the end")) };
         match next {
@@ -353,7 +353,7 @@ impl Parser {
         })
     }
 
-    /// `\d`, `\w`, `\s` and their opposites.
+    /// Reads `\d`, `\w`, `\s` or their opposites.
     fn class_escape(&mut self) -> Option<(Units, bool)> {
         let next = self.peek()?;
         let units = match next.to_ascii_lowercase() {
@@ -479,11 +479,11 @@ impl ClassAtom {
 }
 
 impl Node {
-    /// Whether it can match without taking a unit.
+    /// Returns whether it can match the empty string.
     pub(super) fn can_be_empty(&self) -> bool {
         match self {
             Node::Empty | Node::Look { .. } | Node::Start | Node::End | Node::WordBoundary { .. } => true,
-            // What the group matched may be empty, and so may a group that took no part.
+            // A group may have matched the empty string, and so may one that took no part.
             Node::Reference { .. } => true,
             Node::Unit(_) | Node::Set { .. } => false,
             Node::Sequence(items) => items.iter().all(Node::can_be_empty),
@@ -508,7 +508,7 @@ impl Node {
         }
     }
 
-    /// Whether this node or one below is such a node.
+    /// Returns whether this node or one below satisfies a predicate.
     pub(super) fn any(&self, is: &dyn Fn(&Node) -> bool) -> bool {
         is(self) || self.children().iter().any(|child| child.any(is))
     }

@@ -1,4 +1,4 @@
-//! What ECMAScript patterns match, against answers of ECMAScript engines.
+//! Matches of ECMAScript patterns, compared with those of ECMAScript engines.
 
 use proptest::prelude::*;
 

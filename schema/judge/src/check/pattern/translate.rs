@@ -1,5 +1,5 @@
-//! A pattern's tree as text for the engines that search: [`regex`] where it can, in linear time, and
-//! `fancy_regex` where look-around or references need backtracking.
+//! Translates a pattern's tree for the search engines: [`regex`] if possible, in linear time, or else `fancy_regex`, if
+//! look-around or references need backtracking.
 
 use std::fmt::Write;
 
@@ -34,9 +34,8 @@ pub(super) fn translate(root: &Node, ignore_case: bool) -> Result<Translation, P
     Ok(Translation { pattern: writer.out, backtracks })
 }
 
-/// Returns a pattern that finds something wherever the pattern could, when anything may stand for a hidden unit. Every
-/// unit and set takes a hidden unit as well; what may only forbid a match is omitted; a reference may stand for
-/// anything.
+/// Returns a pattern that matches wherever the original could, if hidden units may be anything. Every unit and set
+/// matches a hidden unit as well; parts that may only forbid a match are omitted; a reference matches anything.
 pub(super) fn relaxed(root: &Node, ignore_case: bool) -> String {
     let mut writer = Writer {
         out: String::new(),
@@ -54,8 +53,8 @@ fn untranslatable(at: usize, message: &str) -> PatternError {
     PatternError { kind: PatternErrorKind::Untranslatable, at, message: message.to_owned() }
 }
 
-/// In ECMAScript an optional round of a loop must take something: an empty one is undone, and the next
-/// way is tried. The engines end the loop there, which is the same unless a later way takes more.
+/// In ECMAScript an optional round of a loop must match something: an empty one is undone, and the next alternative is
+/// tried. The engines end the loop there, which is the same unless a later alternative matches more.
 fn refuse_empty_loops(node: &Node) -> Result<(), PatternError> {
     if let Node::Repeat { body, min, max, at, .. } = node
         && max.is_none_or(|max| max > *min)
@@ -86,7 +85,7 @@ fn prefers_nothing(node: &Node) -> bool {
     }
 }
 
-/// What is around a group or a reference.
+/// The node around a group or a reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Frame {
     Loop,
@@ -102,7 +101,7 @@ struct Facts {
     references: Vec<(usize, Vec<Frame>, usize, usize)>,
 }
 
-/// A reference, in the order of the pattern. One that is not live always stands for nothing.
+/// A reference, in the order of the pattern. One that is not live always matches the empty string.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
     group: usize,
@@ -166,8 +165,8 @@ impl Facts {
                 settled.push(Reference { group: *group, live: false });
                 continue;
             }
-            // ECMAScript forgets the group at the start of each round; the engine keeps the old match. An
-            // inner loop that may run no round at all is a choice as well.
+            // ECMAScript resets the group at the start of each round; the engine keeps the old match. An inner loop
+            // that may run no round at all is an alternative as well.
             let forgets = home.iter().enumerate().any(|(index, frame)| {
                 *frame == Frame::Loop
                     && home[index + 1..].iter().any(|inner| matches!(inner, Frame::Choice | Frame::Loop))
@@ -269,13 +268,13 @@ impl Writer {
         self.push(")");
     }
 
-    /// A repeated look-ahead is the look-ahead itself, or nothing where it may be omitted.
+    /// Writes a repetition. A repeated look-ahead is the look-ahead itself, or the empty string if it may be omitted.
     fn repeat(&mut self, body: &Node, min: u32, max: Option<u32>, greedy: bool) {
         if matches!(body, Node::Look { .. }) && min > 0 {
             return self.node(body);
         }
         if max == Some(0) || matches!(body, Node::Look { .. }) {
-            // The references inside are taken, so that the others keep their place.
+            // The references inside are consumed, so the others keep their place.
             let kept = self.out.len();
             self.node(body);
             self.out.truncate(kept);
@@ -295,7 +294,7 @@ impl Writer {
         }
     }
 
-    /// Word characters are those of ASCII. `fancy_regex` knows boundaries of Unicode only.
+    /// Writes a word boundary of ASCII. `fancy_regex` supports boundaries of Unicode only.
     fn boundary(&mut self, negative: bool) {
         if !self.backtracks {
             return self.push(if negative { r"(?-u:\B)" } else { r"(?-u:\b)" });
@@ -322,7 +321,7 @@ impl Writer {
         self.push(&format!("(?:(?<={hidden})|(?={hidden})|{text})"));
     }
 
-    /// A group that took no part is empty in ECMAScript.
+    /// Writes a reference. A group that took no part is empty in ECMAScript.
     fn reference(&mut self) {
         if self.relaxed {
             return self.push(r"[\x{0}-\x{10FFFF}]*");
@@ -371,21 +370,20 @@ impl Writer {
     }
 }
 
-/// Returns the unit of what is hidden.
+/// Returns the unit that represents hidden text.
 fn hidden_unit() -> u16 {
     let mut units = [0; 2];
     HIDDEN.encode_utf16(&mut units)[0]
 }
 
-/// Returns a unit as the character that stands for it in the text that is searched: itself, or one of a private plane
-/// for the half of a surrogate pair.
+/// Returns a unit as a character of the searched text: itself, or a private-use character for half of a surrogate pair.
 pub(super) fn encoded(unit: u16) -> char {
     char::from_u32(u32::from(unit))
         .or_else(|| char::from_u32(0xF_0000 + (u32::from(unit) - 0xD800)))
         .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Returns the unit that a character of the searched text stands for.
+/// Returns the unit that a character of the searched text represents.
 pub(super) fn decoded(character: char) -> u16 {
     match u32::from(character) {
         half @ 0xF_0000..=0xF_07FF => (half - 0xF_0000 + 0xD800) as u16,

@@ -1,4 +1,4 @@
-//! Sets of UTF-16 units, and which units ECMAScript takes for the same when case is ignored.
+//! Sets of UTF-16 units, and ECMAScript's equality of units when case is ignored.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -64,7 +64,7 @@ impl Units {
     }
 }
 
-/// Returns the units that ECMAScript takes for the same as this one when case is ignored, itself included.
+/// Returns the units that ECMAScript treats as equal to this one when case is ignored, itself included.
 pub(super) fn same_ignoring_case(unit: u16) -> Units {
     match cases().group_of.get(&unit) {
         Some(&group) => Units::of(&cases().groups[group].iter().map(|&unit| (unit, unit)).collect::<Vec<_>>()),
@@ -98,7 +98,7 @@ pub(super) fn space() -> Units {
     ])
 }
 
-/// Returns what `.` does not match.
+/// Returns the units that `.` does not match.
 pub(super) fn line_ends() -> Units {
     Units::of(&[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)])
 }
@@ -126,8 +126,8 @@ fn cases() -> &'static Cases {
     })
 }
 
-/// Returns the specification's `Canonicalize` without the `u` flag: upper case where that is one unit, except that
-/// nothing outside ASCII becomes ASCII.
+/// Returns the specification's `Canonicalize` without the `u` flag: upper case if that is one unit, except that no unit
+/// outside ASCII becomes ASCII.
 fn canonical(unit: u16) -> u16 {
     let Some(character) = char::from_u32(u32::from(unit)) else { return unit };
     let mut upper = character.to_uppercase();

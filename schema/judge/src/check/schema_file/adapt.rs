@@ -1,5 +1,5 @@
-//! A schema as the original's validator takes it, where that differs from the standard: rules beside a `$ref` hold,
-//! `nullable` allows null, and formats are those that it knows.
+//! Adapts a schema to KindLM's validator, which differs from the standard: keywords beside a `$ref` hold, `nullable`
+//! allows null, and only certain formats are known.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{SchemaError, formats::Format};
 use speclens_yaml::Pointer;
 
-/// A schema that says in standard words what the original understands.
+/// A schema with the same meaning in standard keywords.
 #[derive(Debug)]
 pub(super) struct Adapted {
     pub(super) schema: Value,
@@ -18,11 +18,11 @@ pub(super) struct Adapted {
     pub(super) references: Vec<(Pointer, String)>,
 }
 
-/// Schemas may be nested this deep.
+/// Maximum nesting of schemas.
 const DEPTH_LIMIT: usize = 128;
 
 impl Adapted {
-    /// `is_old`: the draft ignores what is beside a `$ref`.
+    /// `is_old`: the draft ignores keywords beside a `$ref`.
     pub(super) fn new(schema: &Value, is_old: bool) -> Result<Adapted, SchemaError> {
         if depth(schema) > DEPTH_LIMIT {
             let message = format!("it is nested more than {DEPTH_LIMIT} levels deep, which is not supported");
@@ -45,7 +45,7 @@ impl Adapted {
         let Value::Object(members) = schema else { return Ok(()) };
         for (key, value) in members.iter_mut() {
             match key.as_str() {
-                // Values, not rules.
+                // Values, not keywords.
                 "enum" | "const" | "default" | "examples" => {}
                 // Names with a schema each.
                 "properties" | "patternProperties" | "definitions" | "$defs" | "dependentSchemas" | "dependencies" => {
@@ -61,7 +61,7 @@ impl Adapted {
         {
             self.unchecked.insert(format.clone());
         }
-        // The original compares dates and times by them; nothing here does, and a rule must not vanish.
+        // KindLM compares dates and times by them; this validator does not, and a keyword must not vanish.
         let limits = ["formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum"];
         if members.get("format").is_some_and(Value::is_string)
             && let Some(limit) = limits.into_iter().find(|limit| members.contains_key(*limit))
@@ -109,7 +109,7 @@ impl Adapted {
     }
 }
 
-/// Returns a place in a schema, in words.
+/// Returns a description of a place in a schema.
 pub(super) fn place(at: &Pointer) -> String {
     if at.is_root() { "at the top".to_owned() } else { format!("at `{at}`") }
 }

@@ -1,5 +1,5 @@
-//! The formats of the original's validator: which there are, and what they take. They are more lenient than the
-//! standards in places (a time zone without a colon) and stricter in others (a host with a dot in an address).
+//! The formats of KindLM's validator. They are more lenient than the standards in places (a time zone without a colon)
+//! and stricter in others (a host with a dot in an address).
 
 use std::sync::LazyLock;
 
@@ -8,19 +8,19 @@ use serde_json::Value;
 
 use crate::check::text::is_space;
 
-/// What a format is about.
+/// The check of a format.
 #[derive(Clone, Copy)]
 pub(super) enum Format {
-    /// Texts; all else is valid.
+    /// Checks strings; everything else is valid.
     Text(fn(&str) -> bool),
-    /// Numbers; all else is valid.
+    /// Checks numbers; everything else is valid.
     Number(fn(f64) -> bool),
     /// Known, and everything is valid.
     Anything,
 }
 
 impl Format {
-    /// Returns the format of this name. There are no others in the original: it ignores them.
+    /// Returns the format of this name. KindLM ignores all others.
     pub(super) fn of(name: &str) -> Option<Format> {
         Some(match name {
             "date" => Format::Text(is_date),
@@ -52,7 +52,7 @@ impl Format {
         })
     }
 
-    /// Whether a value is as the format says.
+    /// Returns whether a value is valid.
     pub(super) fn takes(self, value: &Value) -> bool {
         match (self, value) {
             (Format::Text(check), Value::String(text)) => check(text),
@@ -66,7 +66,7 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Returns a number of exactly so many digits at the beginning, and the rest.
+/// Returns a number of exactly this many digits at the beginning, and the rest.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -94,7 +94,8 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// A time of day, to the second or finer, with a zone. A leap second may be where it would be in UTC.
+/// Returns whether a text is a time of day, to the second or finer, with a zone. A leap second may occur where it would
+/// be in UTC.
 fn is_time(text: &str, needs_zone: bool) -> bool {
     let parts = || {
         let (hour, rest) = digits(text, 2)?;
@@ -165,7 +166,7 @@ fn is_duration(text: &str) -> bool {
     }
 }
 
-/// Numbers, each with its unit, the units in this order.
+/// Returns whether a text consists of numbers, each with its unit, in the order of the units.
 fn are_parts(mut text: &str, units: &str) -> bool {
     let mut units = units.chars();
     while !text.is_empty() {
@@ -187,7 +188,7 @@ fn is_ipv4(text: &str) -> bool {
     }) && count == 4
 }
 
-/// 0 to 255, without a zero in front.
+/// Returns whether a text is a number from 0 to 255, without a leading zero.
 fn is_octet(text: &str) -> bool {
     (1..=3).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_digit())
@@ -195,7 +196,8 @@ fn is_octet(text: &str) -> bool {
         && text.parse::<u16>().is_ok_and(|number| number <= 255)
 }
 
-/// Eight groups, of which one run of at least one may be omitted; the last two may be written as IPv4.
+/// Returns whether a text has eight groups, of which one run of at least one may be omitted; the last two may be
+/// written as IPv4.
 fn is_ipv6(text: &str) -> bool {
     let groups = |text: &str, may_end_as_ipv4: bool| -> Option<usize> {
         if text.is_empty() {
@@ -258,7 +260,7 @@ fn is_relative_json_pointer(text: &str) -> bool {
     !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || is_json_pointer(rest))
 }
 
-/// Some line of the text is base64 as a whole.
+/// Returns whether some line of the text is base64 as a whole.
 fn is_base64(text: &str) -> bool {
     text.split(['\n', '\r', '\u{2028}', '\u{2029}']).any(|line| {
         let body = line.trim_end_matches('=');
@@ -274,7 +276,7 @@ fn is_pattern(text: &str) -> bool {
     !ends_as_in_perl && crate::check::pattern::is_pattern(text)
 }
 
-/// Addresses of the web and of FTP whose host has a dot. Numbers of private networks are none.
+/// Returns whether a text is a web or FTP address whose host has a dot, without addresses of private networks.
 fn is_url(text: &str) -> bool {
     let scheme = ["http://", "https://", "ftp://"]
         .into_iter()
@@ -284,7 +286,7 @@ fn is_url(text: &str) -> bool {
         return false;
     }
     let is_host = |host: &str| matches(&URL_NAME, host) || matches(&URL_NUMBER, host) && is_public(host);
-    // Anything may be before an `@`.
+    // Anything may precede an `@`.
     is_host(rest) || rest.match_indices('@').any(|(at, _)| at > 0 && is_host(&rest[at + 1..]))
 }
 
@@ -302,8 +304,8 @@ fn is_public(host: &str) -> bool {
     !is_private
 }
 
-/// Returns what may be after the scheme: a host with a path, an absolute path, or a relative one; then a query and a
-/// fragment. Characters that `more` names are taken, too.
+/// Returns a pattern for the part after the scheme: a host with a path, an absolute path, or a relative one; then a
+/// query and a fragment. The characters in `more` are accepted, too.
 fn behind_scheme(more: &str, optional: &str) -> String {
     let path = format!(r"(?:[a-z0-9\-._~!$&'()*+,;=:@{more}]|%[0-9a-f]{{2}})");
     let after = format!(r"(?:[a-z0-9\-._~!$&'()*+,;=:@/?{more}]|%[0-9a-f]{{2}})*");
@@ -331,7 +333,7 @@ fn behind_scheme(more: &str, optional: &str) -> String {
     format!(r"{hierarchy}{optional}(?:\?{after})?(?:#{after})?")
 }
 
-/// Case is ignored for ASCII only. The patterns are fixed, and a test compiles each.
+/// Compiles a pattern that ignores case for ASCII only. The patterns are fixed, and a test compiles each.
 fn compiled(pattern: &str) -> Option<Regex> {
     let pattern = pattern.replace("a-z", "a-zA-Z").replace("a-f", "a-fA-F");
     Regex::new(&format!(r"\A(?:{pattern})\z")).ok()
@@ -378,7 +380,7 @@ mod tests {
 
     use super::Format;
 
-    /// What the original's validator says, taken from it.
+    /// Results of KindLM's validator, recorded from it.
     #[test]
     fn formats_take_what_the_original_takes() {
         let recorded: Value = serde_json::from_str(include_str!("formats.json")).unwrap();

@@ -1,7 +1,7 @@
-//! Judging a value of which parts are hidden: the answer must be the same whatever is hidden.
+//! Validates values with hidden parts: the result must be the same whatever is hidden.
 //!
-//! The keywords that look into texts are replaced by ones that notice when a hidden part decides. After that only errors
-//! that no other answer of theirs can take back count.
+//! Keywords that inspect strings are replaced by versions that notice when a hidden part decides. After that, only
+//! errors that no other keyword can revoke count.
 
 use std::cell::Cell;
 
@@ -14,20 +14,20 @@ use crate::{
     mask::{HIDDEN, has_hidden},
 };
 
-/// A schema for values of which parts are hidden.
+/// A schema for values with hidden parts.
 #[derive(Debug)]
 pub(super) struct Cautious {
     validator: Validator,
-    /// Whether the schema has a condition, which decides which other rules hold.
+    /// Whether the schema has a condition, which decides about other keywords.
     has_condition: bool,
 }
 
 thread_local! {
-    /// Whether a hidden part decided in the validation that is under way.
+    /// Whether a hidden part decided in the current validation.
     static DECIDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A keyword that looks into texts.
+/// A keyword that inspects strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Looks {
     Pattern,
@@ -43,7 +43,7 @@ struct Careful {
     looks: Looks,
     /// The value of the keyword.
     rule: Value,
-    /// The keyword alone.
+    /// A validator of the keyword alone.
     itself: Validator,
 }
 
@@ -71,7 +71,7 @@ impl Cautious {
     }
 
     pub(super) fn validate(&self, instance: &Value) -> SchemaAnswer {
-        // A hidden name decides which rules hold for its member.
+        // A hidden name decides which keywords apply to its member.
         if has_hidden_name(instance) {
             return SchemaAnswer::Hidden;
         }
@@ -88,7 +88,7 @@ impl Cautious {
     }
 }
 
-/// Whether an error follows from its own keyword and the value alone, so that it stays whatever others say.
+/// Returns whether an error follows from its own keyword and the value alone, so other keywords cannot revoke it.
 fn stands_alone(kind: &ValidationErrorKind) -> bool {
     matches!(
         kind,
@@ -120,7 +120,7 @@ fn stands_alone(kind: &ValidationErrorKind) -> bool {
 }
 
 impl Careful {
-    /// Whether it depends on what is hidden if the value is valid.
+    /// Returns whether the validity of the value depends on hidden parts.
     fn is_open(&self, instance: &Value) -> bool {
         if !has_hidden(instance) {
             return false;
@@ -170,7 +170,7 @@ impl<'i> Keyword<'i> for Careful {
     }
 }
 
-/// Returns the least and the most characters that a text may have: of its units, two may be one character.
+/// Returns the least and the greatest number of characters of a text: two units may be one character.
 fn characters(text: &str) -> (usize, usize) {
     let hidden = text.matches(HIDDEN).count();
     let known = text.chars().count() - hidden;

@@ -1,12 +1,12 @@
-//! Where the rules of a schema are in its file.
+//! The positions of a schema's keywords in its file.
 
 use crate::verdict::FilePlace;
 use speclens_yaml::{Document, Pointer, ScalarRules};
 
-/// Number of references that are followed from one rule: they may lead in circles.
+/// Maximum number of references that are followed from one keyword: they may be circular.
 const MAX_REFERENCES: usize = 100;
 
-/// The places of a schema file.
+/// The positions in a schema file.
 #[derive(Debug)]
 pub struct RulePlaces {
     text: String,
@@ -14,28 +14,27 @@ pub struct RulePlaces {
 }
 
 impl RulePlaces {
-    /// Reads the content of a schema file. JSON is YAML, as far as places are concerned.
+    /// Reads the content of a schema file. JSON is YAML, as far as positions are concerned.
     pub fn of(bytes: &[u8]) -> RulePlaces {
         let text = String::from_utf8_lossy(bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         RulePlaces { document: Document::read(&text, ScalarRules::Yaml12), text }
     }
 
-    /// Returns the place of a rule, or of what is around it where the file does not have it in these words.
+    /// Returns the position of a keyword, or of the nearest node around it if the file is written differently.
     pub fn of_rule(&self, path: &str, rule: &Pointer) -> FilePlace {
         let at = self.resolved(rule);
         let line = |offset: usize| self.document.text().byte_to_line(offset.min(self.text.len()));
         let range = self.document.range_of(&at);
         let range = match line(range.start) == line(range.end) {
             true => range,
-            // Its key says what it is.
+            // Its key identifies it.
             false => self.document.key_range_of(&at),
         };
         FilePlace { node: Some(at), ..FilePlace::bytes(path, &self.text, range) }
     }
 
-    /// Returns the node that a rule's path leads to. Where the path goes through a reference, it continues at what that
-    /// names.
+    /// Returns the node at a keyword's path. If the path goes through a reference, it continues at the target.
     fn resolved(&self, rule: &Pointer) -> Pointer {
         let mut at = Pointer::root();
         let mut references = 0;
@@ -65,7 +64,7 @@ mod tests {
     };
     use speclens_yaml::Pointer;
 
-    /// Returns the rules that a value breaks: line from 1, and what is marked there.
+    /// Returns the keywords that a value violates: line from 1, and the marked text.
     fn places(schema: &str, value: &Value) -> Vec<String> {
         let SchemaAnswer::Invalid(found) = UserSchema::read(schema.as_bytes()).unwrap().validate(value) else {
             panic!("{value} is valid")

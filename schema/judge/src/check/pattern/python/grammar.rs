@@ -8,17 +8,17 @@ use escapes::literal;
 
 use crate::check::pattern::{PatternError, PatternErrorKind};
 
-/// Groups may be nested this deep.
+/// Maximum nesting of groups.
 const DEPTH_LIMIT: usize = 48;
 
-/// A repetition has no greater bound.
+/// Maximum bound of a repetition.
 const REPEAT_LIMIT: u64 = 100_000;
 
 /// A pattern for one of the two engines.
 pub(super) struct Translation {
     pub(super) pattern: String,
     pub(super) backtracks: bool,
-    /// The fewest characters that a match takes.
+    /// Minimum number of characters of a match.
     pub(super) least: u64,
 }
 
@@ -70,7 +70,7 @@ impl Flags {
     }
 }
 
-/// A part of the pattern, written out, with the fewest and the most characters that it takes.
+/// A translated part of the pattern, with the minimum and the maximum number of characters that it matches.
 #[derive(Clone, Debug)]
 struct Part {
     text: String,
@@ -94,7 +94,7 @@ struct Parser {
     letters: Vec<char>,
     offsets: Vec<usize>,
     at: usize,
-    /// The groups so far, with the widths of those that are closed.
+    /// The groups so far, with the widths of closed ones.
     groups: Vec<Option<(u64, Option<u64>)>>,
     names: Vec<(String, usize)>,
     depth: usize,
@@ -132,7 +132,7 @@ impl Parser {
         self.error(PatternErrorKind::Untranslatable, at, message)
     }
 
-    /// `(?im)` where the pattern begins.
+    /// Reads `(?im)` at the beginning of the pattern.
     fn leading_flags(&mut self) -> Result<(), PatternError> {
         let mut alphabet = None;
         loop {
@@ -208,7 +208,7 @@ impl Parser {
         Ok(whole)
     }
 
-    /// Nothing for a comment.
+    /// Reads an atom; `None` for a comment.
     fn atom(&mut self) -> Result<Option<Part>, PatternError> {
         let start = self.at;
         let Some(letter) = self.peek() else { return Ok(None) };
@@ -231,7 +231,7 @@ impl Parser {
         }))
     }
 
-    /// Returns the bounds in `{2}`, `{,2}`, `{2,}` or `{2,5}`, with the number of letters; `None` if `{` is itself.
+    /// Returns the bounds in `{2}`, `{,2}`, `{2,}` or `{2,5}`, with the number of letters; `None` if `{` is literal.
     fn braces(&self) -> Option<(u64, Option<u64>, usize)> {
         let rest = &self.letters[self.at + 1..];
         let length = rest.iter().position(|letter| !letter.is_ascii_digit() && *letter != ',')?;
@@ -304,7 +304,7 @@ impl Parser {
             (_, Some(0)) => Some(0),
             (None, _) | (_, None) => None,
         };
-        // A loop of its own ends where a quantifier that follows would begin.
+        // A possessive or lazy loop ends where a further quantifier would begin.
         Ok(Part { text: format!("(?:{text})"), least: atom.least.saturating_mul(min), most, repeatable: false })
     }
 
@@ -419,7 +419,7 @@ impl Parser {
         Err(self.invalid(start, "unknown kind of group after `(?`"))
     }
 
-    /// Refuses the flags for ASCII and for Unicode side by side.
+    /// Refuses flags for ASCII and for Unicode together.
     fn expect_alphabet(&self, seen: &mut Option<char>, letter: char) -> Result<(), PatternError> {
         if matches!(letter, 'a' | 'u') && seen.replace(letter).is_some_and(|before| before != letter) {
             return Err(self.invalid(self.at, "the flags `a` and `u` exclude each other"));

@@ -1,11 +1,11 @@
-//! What Python's `re` answers, recorded by running it.
+//! Results of Python's `re`, recorded by running it.
 
 use super::PythonPattern;
 use crate::check::pattern::PatternErrorKind;
 
 type Search = (&'static str, &'static str, Option<(usize, usize)>);
 
-/// Pattern, text, what `re.search(pattern, text)` gives: the span, or nothing.
+/// Pattern, text, and the span that `re.search(pattern, text)` returns, if any.
 const SEARCHES: &[Search] = &[
     (r"\377", "\u{ff}", Some((0, 2))),
     ("(?:^)*a", "a", Some((0, 1))),
@@ -49,7 +49,7 @@ const SEARCHES: &[Search] = &[
     ("$5.00", "$5.00", None),
 ];
 
-/// What Python refuses, and a word of the reason that is given here.
+/// Patterns that Python refuses, and a word of the reason that is given here.
 const REFUSED: &[(&str, &str)] = &[
     ("(?au)x", "exclude"),
     ("(?ua:x)", "exclude"),
@@ -114,7 +114,7 @@ fn a_search_that_runs_wild_is_given_up() {
     assert!(pattern.find(&"x".repeat(60)).is_err());
 }
 
-/// The table above is what Python says, where Python is available.
+/// The table above agrees with Python, if Python is installed.
 #[test]
 fn the_table_is_pythons_own() {
     let program = "import re, sys, json

@@ -1,10 +1,10 @@
-//! Behind a `\`, and between brackets.
+//! Escapes, outside and inside of brackets.
 
 use super::{Parser, Part};
 use crate::check::pattern::PatternError;
 
 impl Parser {
-    /// Behind a `\` outside a class.
+    /// Reads an escape outside of a class.
     pub(super) fn escape(&mut self, start: usize) -> Result<Part, PatternError> {
         let Some(letter) = self.peek() else { return Err(self.invalid(start, "`\\` at the end")) };
         self.at += 1;
@@ -13,7 +13,7 @@ impl Parser {
             'A' => anchor(r"\A"),
             'Z' => anchor(r"\z"),
             'b' | 'B' => {
-                // The backtracking engine knows word boundaries of Unicode only.
+                // The backtracking engine supports word boundaries of Unicode only.
                 if self.flags.ascii && self.backtracks {
                     return Err(self.untranslatable(start, "word boundaries of ASCII are not supported here"));
                 }
@@ -46,7 +46,7 @@ impl Parser {
         })
     }
 
-    /// Returns what stands for a class escape inside of brackets.
+    /// Returns the translation of a class escape inside brackets.
     fn category(&self, letter: char) -> String {
         let inside = match (letter.to_ascii_lowercase(), self.flags.ascii) {
             ('d', false) => r"\p{Nd}",
@@ -59,7 +59,7 @@ impl Parser {
         if letter.is_ascii_uppercase() { format!("[^{inside}]") } else { inside.to_owned() }
     }
 
-    /// Returns the character that an escape stands for; `at` is after the `\`.
+    /// Returns the character that an escape represents; `at` is after the `\`.
     fn character(&mut self, start: usize) -> Result<char, PatternError> {
         let Some(letter) = self.peek() else { return Err(self.invalid(start, "`\\` at the end")) };
         self.at += 1;
