@@ -1,6 +1,6 @@
 //! Failed requests and their messages.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use genai::webc;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::{
     key::Key,
     retry::{Advice, Failed},
 };
+use crate::http::innermost;
 
 /// Maximum number of characters of a provider's error text in a message.
 const MAX_WORDS: usize = 200;
@@ -228,15 +229,6 @@ fn words(body: &str) -> String {
 /// Returns the first words of a text, in one line.
 fn in_line(text: &str) -> String {
     shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
-}
-
-/// Returns the innermost cause: the outer ones only say where it happened.
-fn innermost(error: &dyn Error) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! The response of an address.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View};
-use crate::{encryption, patience::Patience};
+use crate::{
+    http::{encryption, innermost},
+    patience::Patience,
+};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -62,12 +65,12 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
 /// Returns a client that asks exactly the given address: it follows no redirects and uses no proxy.
 pub(super) fn client_for(url: &Url) -> Result<Client, String> {
     Client::builder()
-        .tls_backend_preconfigured(encryption::of(url.scheme())?)
+        .tls_backend_preconfigured(encryption(url.scheme())?)
         .redirect(Policy::none())
         .no_proxy()
         .pool_max_idle_per_host(0)
         .build()
-        .map_err(|error| reason(&error))
+        .map_err(|error| innermost(&error))
 }
 
 /// Sends a request, and returns whether all of the response was kept. The received part remains when the wait is given
@@ -78,9 +81,9 @@ pub(super) async fn received(
     status: &mut Option<u16>,
     body: &mut Vec<u8>,
 ) -> Result<bool, String> {
-    let mut response = request.send().await.map_err(|error| reason(&error))?;
+    let mut response = request.send().await.map_err(|error| innermost(&error))?;
     *status = Some(response.status().as_u16());
-    while let Some(chunk) = response.chunk().await.map_err(|error| reason(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| innermost(&error))? {
         let kept = chunk.len().min(limit - body.len());
         body.extend_from_slice(&chunk[..kept]);
         if kept < chunk.len() {
@@ -88,13 +91,4 @@ pub(super) async fn received(
         }
     }
     Ok(true)
-}
-
-/// Returns the innermost cause of an error.
-fn reason(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

@@ -14,7 +14,7 @@ use speclens_schema::{
     },
 };
 
-use crate::encryption;
+use crate::http::{encryption, innermost};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
@@ -102,14 +102,14 @@ impl OpikTarget {
         let base = Url::parse(&format!("{}/", text.trim_end_matches('/')))
             .map_err(|error| format!("`{text}` in OPIK_URL_OVERRIDE is not a valid address: {error}"))?;
         let mut builder = Client::builder()
-            .tls_backend_preconfigured(encryption::of(base.scheme())?)
+            .tls_backend_preconfigured(encryption(base.scheme())?)
             .redirect(Policy::none())
             .timeout(TIMEOUT);
         if base.scheme() == "http" {
             // A proxy could read what is not encrypted.
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|error| reason(&error))?;
+        let client = builder.build().map_err(|error| innermost(&error))?;
         Ok(Asked { target: self, base, client })
     }
 }
@@ -172,7 +172,7 @@ impl Asked<'_> {
     async fn post(&self, path: &str, body: &Value) -> Result<String, String> {
         let url = self.base.join(path).map_err(|error| error.to_string())?;
         let host = url.host_str().unwrap_or_default().to_owned();
-        let silent = |error: &dyn Error| format!("Opik at {host} does not answer: {}", reason(error));
+        let silent = |error: &dyn Error| format!("Opik at {host} does not answer: {}", innermost(error));
         let mut request = self.client.post(url).header("content-type", "application/json").body(body.to_string());
         if let Some(key) = &self.target.key {
             let mut value = HeaderValue::from_str(key)
@@ -207,13 +207,4 @@ fn refusal(status: StatusCode, host: &str, has_key: bool) -> String {
         (404, _) => format!("Opik at {host} does not have this project or address (status 404)"),
         (status, _) => format!("Opik at {host} responds with status {status}"),
     }
-}
-
-/// Returns the innermost cause of an error.
-fn reason(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

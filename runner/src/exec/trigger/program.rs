@@ -118,30 +118,14 @@ fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
 }
 
 fn of_process(error: RunError, limit: Duration) -> RunError {
-    match error.kind {
-        RunErrorKind::TimedOut => RunError {
-            message: format!(
-                "`openclaw agent` did not end within {} s and was stopped; raise `defaults.timeout` or `--timeout`",
-                limit.as_secs_f64()
-            ),
-            ..error
-        },
-        RunErrorKind::Spawn
-        | RunErrorKind::Killed
-        | RunErrorKind::MissingVariable
-        | RunErrorKind::Workspace
-        | RunErrorKind::Setup
-        | RunErrorKind::Program
-        | RunErrorKind::Help
-        | RunErrorKind::Provider
-        | RunErrorKind::Key
-        | RunErrorKind::RateLimit
-        | RunErrorKind::Script
-        | RunErrorKind::Gateway
-        | RunErrorKind::Cancelled
-        | RunErrorKind::Unsupported
-        | RunErrorKind::Defect => error,
+    if error.kind != RunErrorKind::TimedOut {
+        return error;
     }
+    let message = format!(
+        "`openclaw agent` did not end within {} s and was stopped; raise `defaults.timeout` or `--timeout`",
+        limit.as_secs_f64()
+    );
+    RunError { message, ..error }
 }
 
 fn failure(ran: &Ran) -> Option<RunError> {
