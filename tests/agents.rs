@@ -172,7 +172,7 @@ fn scripted_model_does_a_task_without_a_key() {
     );
     let done = Done::of(&place.program(&["run"]).output().unwrap());
     assert_eq!(done.code, Some(0), "{done:?}");
-    // What a script says is a part of what is done.
+    // The text of a script is part of the test.
     place.write("good.script.yaml", place.read("good.script.yaml").replace("you", "me"));
     let done = place.run(&["run", "--recorded"]);
     assert!(done.code == Some(3) && done.stdout.contains("stale"), "{done:?}");
@@ -261,7 +261,7 @@ fn agent_program_that_runs_everything_through_its_shell_is_judged_by_all_command
                 assert_eq!(outcomes, [word, word, "pass", "pass", "pass", word, word], "{report}");
             }
         }
-        // A command that a shell did not run as a whole fails what is claimed of it.
+        // A command that no shell ran completely fails the claims about it.
         let (found, report) = place.report(&["--model", "exec-complete:true"]);
         assert_eq!(found, Some(1), "{report}");
         assert!(report.to_string().contains("the model ran no command"), "{report}");
@@ -299,7 +299,7 @@ fn what_one_task_did_is_no_result_of_another_with_the_same_intent() {
     let cases = &report["suites"][0]["cases"];
     assert_eq!((&cases[0]["status"], &cases[1]["status"]), (&"unknown".into(), &"pass".into()), "{report}");
     assert_eq!(code, Some(3));
-    // Under another name it is still the same task, as long as nothing else has the old one.
+    // Under another name it is still the same task, as long as no other task has the old one.
     place.write("cli-bench.yaml", format!("{head}{}", task("renamed")));
     let (code, report) = place.report(&["--recorded"]);
     assert_eq!(code, Some(0), "{report}");

@@ -1,4 +1,4 @@
-//! `run --recorded --ask`: judges are asked about what is recorded, and nothing is run again.
+//! `run --recorded --ask`: judges are asked about recordings, and nothing runs again.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn edited_criterion_asks_the_judge_again_and_an_edited_threshold_asks_no_model()
     let question = asked[1].body["messages"][1]["content"].as_str().unwrap();
     assert!(asked.len() == 2 && question.contains("hello") && question.contains("is short"), "{question}");
     assert_eq!(place.recordings(), names, "the recording has more in it, and the same name");
-    // What was answered is there for good, and so is the answer to the first criterion.
+    // The answer is stored, and so is the answer to the first criterion.
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
     place.write("kindlm.yaml", judged(&ollama.url(), "{criteria: greets, minScore: 0.5}"));
     assert_eq!(place.run(&["run", "--recorded", "--ask"]).code, Some(0));
@@ -52,7 +52,7 @@ fn judge_that_could_not_be_reached_is_asked_again() {
     let ollama = Loopback::ollama(&[GOOD, GOOD]);
     let place = Place::with(&judged("http://127.0.0.1:9", "{criteria: greets}"));
     assert_eq!(place.run(&["run"]).code, Some(3));
-    // Where a model is reached is not a part of the question.
+    // The address of a model is not a part of the question.
     place.write("kindlm.yaml", judged(&ollama.url(), "{criteria: greets}"));
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(3));
     let (code, report) = place.report(&["--recorded", "--ask"]);

@@ -1,4 +1,4 @@
-//! `speclens baseline`: what is stored of the scenarios of a ClawSpec target.
+//! `speclens baseline`: stored metrics of the scenarios of a ClawSpec target.
 
 use serde_json::Value;
 
@@ -86,12 +86,12 @@ fn recorded_case_of_the_original_is_answered_alike_where_it_does_something() {
     place.write("skills/demo/tests/scenarios.yaml", contract);
     for (arguments, code) in [
         (&["show", "skills/demo"][..], 0),
-        // The original says that it captured, and runs nothing.
+        // ClawSpec reports a capture, and runs nothing.
         (&["capture", "skills/demo", "--runs", "2"], 2),
         (&["reset", "skills/demo", "--scenario", "nope"], 1),
         (&["reset", "skills/demo", "--scenario", "other"], 0),
         (&["reset", "skills/demo"], 0),
-        // There it is as if nothing were stored; here a target that is not there is an error.
+        // ClawSpec reports no stored baseline; here a missing target is an error.
         (&["show", "skills/none"], 2),
         (&[], 2),
     ] {

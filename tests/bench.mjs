@@ -1,4 +1,4 @@
-// How fast the language server, `check` and the runner are: drives the program over its pipes.
+// Measures the speed of the language server, `check` and the runner: drives the program over its pipes.
 //
 //   cargo build --profile dist && node tests/bench.mjs [--binary PATH] [--dialect kindlm|cli-bench|clawspec|all] [--mb 1,10]
 //   node tests/bench.mjs --cpu                            processor time of the server per request instead of the time until
@@ -80,11 +80,11 @@ async function measure(kind, megabytes) {
     client.notify('initialized', {});
     const open = new Open(client, uri, text);
     await open.open();
-    // What follows on opening (lowering, recordings) is over when the server answers again.
+    // Work after opening (lowering, recordings) is done when the server answers again.
     await open.ask('textDocument/codeLens', {}, 1);
     row['MB after open'] = client.memory().toFixed(0);
 
-    /** A row of the table: the times of some requests, or what each took of the processor. */
+    /** A row of the table: the durations of some requests, or their processor time. */
     const rate = async (name, work, show = p50p95) => {
       const before = client.cpu();
       const times = await work();
@@ -119,7 +119,7 @@ async function measure(kind, megabytes) {
   });
 }
 
-/** `speclens check` on so many suites of all dialects, each of a dozen tests; every tenth has a mistake. */
+/** `speclens check` on this many suites of all dialects, each with a dozen tests; every tenth has a problem. */
 async function measureCheck(count) {
   const files = { 'clawspec.yaml': 'report_dir: reports\n' };
   let bytes = 0;

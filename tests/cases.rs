@@ -1,5 +1,4 @@
-//! The recorded cases of the original KindLM, run for real: same rows, calls, texts, gates and exit status, or a
-//! named difference.
+//! The recorded cases of KindLM, run for real: same rows, calls, texts, gates and exit status, or a named difference.
 
 use std::{collections::BTreeSet, fs};
 
@@ -9,7 +8,7 @@ use speclens_schema::check::json::text as text_of;
 
 use crate::support::{Place, repository};
 
-/// What of a case is answered differently.
+/// The part of a case that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     /// The rows of its tests.
@@ -18,7 +17,7 @@ enum Part {
     Evidence,
     /// The gates.
     Gates,
-    /// The exit status; the original has 0 and 1 only.
+    /// The exit status; KindLM has 0 and 1 only.
     Exit(i32),
 }
 
@@ -28,7 +27,7 @@ const NO_MODELS: &str = "asking models is not supported yet: unknown instead of 
 const NO_DRIFT: &str = "expectations about a baseline are not supported yet: unknown instead of failed";
 const NO_MODELS_NEEDED: &str = "command tests need no models and prompts";
 
-/// Everything that is answered differently, and why. A line that is no longer true fails the test.
+/// All differences, with their reasons. A line that is no longer true fails the test.
 const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ("config-invalid-models-empty", &[Exit(0)], NO_MODELS_NEEDED),
     ("config-invalid-prompts-empty", &[Exit(0)], NO_MODELS_NEEDED),
@@ -90,7 +89,7 @@ fn compare(name: &str) -> (BTreeSet<Part>, Vec<String>) {
     let mut details = Vec::new();
 
     let wanted = match (&expected["config"]["valid"], &run["exitCode"]) {
-        // The original ends with 1 whatever is wrong.
+        // KindLM exits with 1 for any error.
         (Value::Bool(false), _) => Some(2),
         (_, code) => code.as_i64().map(|code| code as i32),
     };
@@ -127,7 +126,7 @@ fn perform(place: &Place, case: &Value) -> (Option<i32>, Value) {
     for tag in case["tags"].as_array().into_iter().flatten() {
         arguments.extend(["--tag", tag.as_str().unwrap()]);
     }
-    // The original's `--runs`.
+    // KindLM's `--runs`.
     if case["cliArgs"][0] == "--runs" {
         arguments.extend(["--repeat", case["cliArgs"][1].as_str().unwrap()]);
     }
@@ -137,13 +136,13 @@ fn perform(place: &Place, case: &Value) -> (Option<i32>, Value) {
     }
     let done = crate::support::Done::of(&program.output().unwrap());
     assert_eq!(done.stderr, "", "nothing but the report is printed");
-    // One case nests deeper than a reader usually goes.
+    // One case is nested more deeply than the default limit of a reader.
     let mut input = serde_json::Deserializer::from_str(&done.stdout);
     input.disable_recursion_limit();
     (done.code, Value::deserialize(&mut input).unwrap())
 }
 
-/// Returns the attempt in the report that a unit of the original stands for.
+/// Returns the attempt in the report for a unit of KindLM.
 fn attempt(suite: &Value, unit: &Value) -> Value {
     let cases = suite["cases"].as_array().into_iter().flatten();
     let runs = cases.filter(|case| case["name"] == unit["test"]).flat_map(|case| case["runs"].as_array().unwrap());
@@ -177,7 +176,7 @@ fn answer(status: &Value) -> Value {
 }
 
 fn evidence_differs(unit: &Value, evidence: &Value) -> Option<String> {
-    // A prompt test asked nobody.
+    // A prompt test asked no model.
     if evidence.is_null() {
         return None;
     }

@@ -1,10 +1,11 @@
-//! What `speclens check` prints: details of few files, a summary of many, one line each, and nothing that a terminal obeys.
+//! The output of `speclens check`: details for few files, a summary for many, one line each, and nothing that controls
+//! a terminal.
 
 use serde_json::Value;
 
 use crate::support::Place;
 
-/// Returns a suite with an error, a warning, and a note or hint on what KindLM does with it.
+/// Returns a suite with an error, a warning, and a note or hint about KindLM.
 fn wrong(name: &str) -> String {
     format!(
         "kindlm: 1\nproject: demo\nsuite: {{ name: {name} }}\ntests:\n  - name: one\n    \
@@ -45,7 +46,7 @@ fn problems_of_many_files_are_summed_up_by_code() {
     let verbose = place.run(&["check", "--verbose"]);
     assert_eq!(verbose.stdout.matches("--> ").count(), 42, "{verbose:?}");
     assert!(verbose.stdout.contains("error[unknown-key]: 21 in 21 files"), "{verbose:?}");
-    // Few files are shown in full, and need no summary.
+    // A few files are shown in full, without a summary.
     let few = place.run(&["check", "00", "01"]);
     assert_eq!(few.stdout.matches("--> ").count(), 4, "{few:?}");
     assert!(!few.stdout.contains("in 2 files"), "{few:?}");
@@ -112,7 +113,7 @@ fn long_lines_are_cut_in_snippets_and_fixes() {
     assert!(done.stdout.len() < 20_000, "{} bytes", done.stdout.len());
 }
 
-/// One place that cannot be read takes nothing from the others.
+/// A path that cannot be read does not affect the others.
 #[test]
 fn failures_hide_no_other_suite() {
     let place = workspace(1);
@@ -128,20 +129,20 @@ fn failures_hide_no_other_suite() {
     let done = place.run(&["check", "--format", "json", "missing.yaml"]);
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((report["suites"].as_array().map(Vec::len), done.code), (Some(0), Some(2)));
-    // A run tells, too, and runs the rest.
+    // A run reports it, too, and runs the rest.
     place.write("good/kindlm.yaml", crate::support::suite("echo hello", "{output: {contains: [hello]}}"));
     let done = place.run(&["run", "missing.yaml", "good"]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stdout.contains("1 passed") && done.stderr.contains("missing.yaml does not exist"), "{done:?}");
 }
 
-/// Who waits sees that something continues; who reads standard error from a program is not bothered.
+/// Progress is shown to people on a terminal, not to programs that read standard error.
 #[cfg(target_os = "linux")]
 #[test]
 fn long_check_shows_a_sign_of_life_on_a_terminal_only() {
     let place = Place::empty();
     let command = format!("{} check >/dev/null", env!("CARGO_BIN_EXE_speclens"));
-    // How much takes long is a matter of the machine.
+    // The duration depends on the machine.
     let shown = [20_000, 600_000].into_iter().any(|tests| {
         let mut text = String::from("kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n");
         for number in 0..tests {

@@ -1,5 +1,5 @@
-//! The recorded cases of the original ClawSpec, run for real: the program triggers a gateway on this machine, which leaves
-//! what the recorded workspace holds, and every assertion says what it said then, or the difference is named.
+//! The recorded cases of ClawSpec, run for real: the program triggers a gateway on this machine, which leaves the
+//! content of the recorded workspace, and every assertion has the recorded result, or a named difference.
 
 use std::{
     collections::BTreeMap,
@@ -31,9 +31,9 @@ esac
 
 /// Rows without a result, because nothing was started.
 const NOT_STARTED: &[(&str, &str, &str)] =
-    &[("scenario-agent-target", "spawn-without-task then 0", "`sessions_spawn` without a task is sent to nobody")];
+    &[("scenario-agent-target", "spawn-without-task then 0", "`sessions_spawn` without a task has no recipient")];
 
-/// A row that is answered differently: the same list that the claims are tested with alone.
+/// A row with a different result: the list is the same as in the tests of single claims.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Difference {
@@ -44,7 +44,7 @@ struct Difference {
     why: String,
 }
 
-/// What a request was, as the recording writes it.
+/// A request in the recording.
 #[derive(Clone, Debug, PartialEq)]
 struct Exchange {
     method: String,
@@ -52,7 +52,7 @@ struct Exchange {
     json: Value,
 }
 
-/// The gateway of a case. What is there only after the act is put there when the act is triggered.
+/// The gateway of a case. Files that only exist after the act are written when the act is triggered.
 struct Gateway {
     address: SocketAddr,
     exchanges: Arc<Mutex<Vec<Exchange>>>,
@@ -61,9 +61,9 @@ struct Gateway {
 struct Rules {
     rules: Vec<(Value, u64)>,
     trace: Option<Value>,
-    /// What is in the workspace when the act is over: source and target.
+    /// Files to copy into the workspace at the end of the act: source and target.
     left: Vec<(PathBuf, PathBuf)>,
-    /// What comes later: after how long, where, what.
+    /// Files to write later: delay, path, content.
     late: Vec<(Duration, PathBuf, String)>,
 }
 
@@ -131,7 +131,7 @@ fn serve(mut stream: TcpStream, rules: &Mutex<Rules>, seen: &Mutex<Vec<Exchange>
                 let head = format!("HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\n");
                 write!(stream, "{head}content-length: {}\r\n\r\n{text}", text.len()).ok()?;
             }
-            // Nothing is ever said.
+            // No answer at all.
             None => thread::park(),
         }
     }
@@ -149,7 +149,7 @@ impl Rules {
             }
             for (after, to, content) in self.late.drain(..) {
                 thread::spawn(move || {
-                    // The target takes its time.
+                    // The duration of the target.
                     thread::sleep(after);
                     fs::create_dir_all(to.parent().unwrap()).unwrap();
                     fs::write(to, content).unwrap();
@@ -167,7 +167,7 @@ impl Rules {
                     return None;
                 }
                 let mut body = rule["json"].clone();
-                // The recording never waited for an end; here the answer says that there is one.
+                // The recording never waited for an end; here the answer reports one.
                 if body["status"] == "accepted" {
                     body["status"] = json!("completed");
                 }
@@ -181,7 +181,7 @@ impl Rules {
         }
     }
 
-    /// Returns what an Opik server says of the trace: one object on each line.
+    /// Returns the answer of an Opik server about the trace: one object per line.
     fn spans(&self, path: &str, asked: &Value) -> String {
         let Some(trace) = &self.trace else { return String::new() };
         if !asked["last_retrieved_id"].is_null() {
@@ -189,7 +189,7 @@ impl Rules {
         }
         let milliseconds = |value: &Value| json!(value.as_f64().map(|seconds| seconds * 1000.0));
         if path.contains("traces/search") {
-            // Where the recording has no times, the trace has ended anyway.
+            // Without times in the recording, the trace has ended anyway.
             let ended = if trace["end_time"].is_null() { json!(NOW) } else { trace["end_time"].clone() };
             let found = json!({
                 "id": "trace-1", "name": "toy", "start_time": trace["start_time"], "end_time": ended,
@@ -212,7 +212,7 @@ fn instant(text: &str) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_micros(u64::try_from(instant.clock_us).unwrap())
 }
 
-/// Sets when the files below a directory were written.
+/// Sets the modification times of the files below a directory.
 fn written(directory: &Path, root: &Path, harness: &Value) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -233,7 +233,7 @@ struct Ran {
     place_at: String,
 }
 
-/// Returns the workspace of a case around its contract, with a gateway of its own instead of the usual one.
+/// Returns the workspace of a case around its contract, with a test gateway.
 fn run(name: &str) -> Ran {
     let case = repository().join(CASES).join(name);
     let harness: Value = serde_json::from_str(&fs::read_to_string(case.join("harness.json")).unwrap()).unwrap();
@@ -265,7 +265,7 @@ fn run(name: &str) -> Ran {
         place.write("clawspec.yaml", "{}\n");
     }
     written(place.path(), place.path(), &harness);
-    // What the act writes is not there before it.
+    // Files that the act writes do not exist before it.
     if place.exists("logs") && target.starts_with("skills/") && !place_at.contains("/handoffs/") {
         fs::remove_dir_all(place.path().join("logs")).unwrap();
     }
@@ -310,10 +310,10 @@ fn outcome_of(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Cases without a contract that can be run, and why.
+/// Cases without a contract to run, with the reason.
 const NOT_RUN: &[(&str, &str)] = &[("cli-run-agent", "it is about a machine without the program `openclaw`")];
 
-/// Rows that differ only in a whole run: case, row, outcome, why.
+/// Rows that differ only in a whole run: case, row, outcome, reason.
 const OF_A_RUN: &[(&str, &str, &str, &str)] = &[
     (
         "llm_judge-pass",
@@ -329,13 +329,13 @@ const OF_A_RUN: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Whether a case has a contract in its place.
+/// Returns whether a case has a contract in its place.
 fn is_contract(case: &Path) -> bool {
     let harness = fs::read_to_string(case.join("harness.json")).unwrap_or_default();
     case.join("case.yaml").exists() && !harness.contains("\"unused.yaml\"")
 }
 
-/// Compares a case; what does not fit, one line each.
+/// Compares a case and returns the differences, one per line.
 fn compare(name: &str, differences: &[Difference], seen: &Mutex<BTreeMap<&'static str, usize>>) -> Vec<String> {
     let expected = fs::read_to_string(repository().join(CASES).join(name).join("expected.json")).unwrap();
     let expected: Vec<Value> = serde_json::from_str(&expected).unwrap();
@@ -364,7 +364,7 @@ fn compare(name: &str, differences: &[Difference], seen: &Mutex<BTreeMap<&'stati
         let recorded = row["status"].as_str().unwrap();
         let intended = row["with_context"]["status"].as_str().unwrap_or(recorded);
         if refused {
-            // The whole file is refused for a reason that is an error at a key; the claims are compared without a run.
+            // The whole file is refused because of an error at a key; the claims are compared without a run.
             *seen.lock().unwrap().entry("refused").or_default() += 1;
             if errors.is_empty() {
                 wrong.push(format!("{name} {place}: refused without an error: {}", done.text()));
@@ -428,7 +428,7 @@ fn every_case_runs_as_recorded_or_the_difference_is_named() {
     assert!(seen["judged"] >= 90, "{seen:?}");
 }
 
-/// Each request that starts a skill is the one that the original sends, except for the id that is fresh in each run.
+/// Each request that starts a skill equals ClawSpec's, except for the id, which is new in each run.
 #[test]
 fn skills_are_started_with_the_requests_of_the_original() {
     let mut compared = 0;

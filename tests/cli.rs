@@ -1,4 +1,4 @@
-//! The command line: what it accepts, what it prints, how it ends.
+//! The command line: arguments, output, exit status.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ fn the_starter_suite_passes_and_is_never_overwritten() {
 }
 
 #[test]
-fn the_starters_of_the_other_formats_have_no_mistakes_and_overwrite_nothing() {
+fn starters_of_the_other_formats_have_no_problems_and_overwrite_nothing() {
     for (dialect, first, last) in [
         ("cli-bench", "cli-bench.yaml", "tasks/basics.yaml"),
         ("clawspec", "clawspec.yaml", "skills/greeter/tests/scenarios.yaml"),
@@ -36,7 +36,7 @@ fn the_starters_of_the_other_formats_have_no_mistakes_and_overwrite_nothing() {
         let checked = place.run(&["check", "--deny", "warnings"]);
         assert_eq!(checked.code, Some(0), "{checked:?}");
         assert!(checked.stdout.starts_with("no problems in ") && checked.stdout.ends_with(" tests\n"), "{checked:?}");
-        // One file that is in the way is enough to leave everything alone.
+        // One existing file is enough to leave everything unchanged.
         fs::remove_file(place.path().join(first)).unwrap();
         place.write(last, "mine");
         let again = place.run(&["init", dialect]);
@@ -95,7 +95,7 @@ fn suites_are_found_below_the_directory_unless_version_control_ignores_them() {
     let done = place.run(&["list"]);
     assert_eq!(done.stdout.matches("kindlm.yaml").count(), 2, "{done:?}");
     assert!(done.stdout.contains("a/kindlm.yaml") && done.stdout.contains("b/c/kindlm.yaml"), "{done:?}");
-    // What is named outright is not ignored, and nothing is taken twice.
+    // A path on the command line is not ignored, and nothing is listed twice.
     let done = place.run(&["list", "ignored", "ignored/kindlm.yaml"]);
     assert_eq!(done.stdout.matches("kindlm.yaml").count(), 1, "{done:?}");
 }
@@ -114,7 +114,7 @@ fn a_place_without_a_suite_is_an_error() {
 fn directory_that_cannot_be_searched_is_an_error_and_hides_no_other_suite() {
     let place = Place::empty();
     place.write("ok/kindlm.yaml", suite("echo hello", GOOD));
-    // Permissions do not bind everybody who runs tests; a path that is too long does.
+    // Permissions do not affect every user; a path that is too long does.
     let name = "d".repeat(200);
     let chain = |root: &str, length: usize| format!("{root}/{}", vec![name.as_str(); length].join("/"));
     place.write(&format!("{}/kindlm.yaml", chain("inner", 12)), suite("echo hello", "{output: {contains: [bye]}}"));
@@ -130,7 +130,7 @@ fn directory_that_cannot_be_searched_is_an_error_and_hides_no_other_suite() {
         assert!(done.stderr.contains("cannot read ") && done.stderr.contains("/inner/ddd"), "{done:?}");
         assert_eq!(done.stderr.matches("/inner/").count(), 1, "the path is named once: {done:?}");
     }
-    // Whoever knows can leave it out.
+    // An ignore file can leave it out.
     place.write(".ignore", "/deep\n");
     assert_eq!(place.run(&["run"]).code, Some(0));
 }
@@ -152,7 +152,7 @@ fn what_is_no_file_is_not_taken_for_one() {
 }
 
 #[test]
-fn a_suite_under_another_name_is_known_by_what_it_holds() {
+fn suite_under_another_name_is_recognized_by_its_content() {
     let place = Place::empty();
     place.write("agent.yaml", suite("echo hello", GOOD));
     place.write("other.yaml", "a: 1\n");
@@ -197,8 +197,8 @@ fn wrong_command_lines_are_errors() {
     let place = Place::with(&suite("echo hello", GOOD));
     for arguments in [
         &["run", "--nothing"][..],
-        &["run", "--test", "nobody"],
-        &["run", "--tag", "nobody"],
+        &["run", "--test", "none"],
+        &["run", "--tag", "none"],
         &["run", "--report", "json=nowhere/report.json"],
         &["run", "--jobs", "0"],
         &["run", "--repeat", "0"],
@@ -270,7 +270,7 @@ fn files_that_cannot_be_read_are_a_clear_problem() {
     place.write("empty/kindlm.yaml", "");
     let done = place.run(&["check", "empty"]);
     assert_eq!(done.code, Some(2), "{done:?}");
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     let made = Command::new("mkfifo").arg(place.path().join("kindlm.yaml")).status().unwrap();
     assert!(made.success());
     let done = place.run(&["check", "kindlm.yaml"]);
@@ -280,7 +280,7 @@ fn files_that_cannot_be_read_are_a_clear_problem() {
 }
 
 #[test]
-fn settings_decide_and_their_mistakes_are_reported() {
+fn settings_decide_and_their_problems_are_reported() {
     let place = Place::empty();
     place.write("speclens.yaml", "severity: {unknown-key: error}\nlimits: {concurrency: many}\n");
     place.write("sub/kindlm.yaml", suite("echo hello", GOOD).replace("project", "projct: x\nproject"));
@@ -301,7 +301,7 @@ fn settings_decide_and_their_mistakes_are_reported() {
 }
 
 #[test]
-fn a_mistake_in_the_settings_is_reported_once_in_every_format() {
+fn problem_in_the_settings_is_reported_once_in_every_format() {
     let place = Place::empty();
     place.write("speclens.yaml", "severity: {nonsense: error}\n");
     for name in ["a", "b", "c"] {
@@ -358,7 +358,7 @@ fn trust_is_listed_and_taken_back() {
     let real = |name: &str| fs::canonicalize(place.path()).unwrap().join(name).display().to_string();
     assert_eq!(run(&["--list"]).stdout, format!("{}\n{}\n", real("suite"), real("other")));
 
-    // What is trusted through a directory above can be taken back there only.
+    // Trust in a parent directory can be removed only there.
     let inner = run(&["--remove", "suite/inner"]);
     assert!(inner.code == Some(2) && inner.stderr.contains(&format!("remove {}", real("suite"))), "{inner:?}");
     fs::remove_dir_all(place.path().join("other")).unwrap();
@@ -382,7 +382,7 @@ fn starter_suites_have_no_problem_of_any_severity() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_mistake() {
+fn closed_output_is_not_an_error() {
     let place = Place::empty();
     let mut child = place.program(&["schema", "kindlm"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -393,7 +393,7 @@ fn a_reader_that_goes_away_is_no_mistake() {
 }
 
 #[test]
-fn the_log_goes_to_standard_error_and_colours_to_nobody_who_did_not_ask() {
+fn log_goes_to_standard_error_and_colors_only_to_terminals() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [goodbye]}}"));
     let done = Done::of(&place.program(&["run"]).env("SPECLENS_LOG", "trace").output().unwrap());
     assert!(!done.stdout.contains('\u{1b}') && !done.stdout.contains("TRACE"), "{done:?}");

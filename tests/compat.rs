@@ -1,4 +1,4 @@
-//! What a version of ClawSpec, KindLM or cli-bench makes of a file: said once, and as bad as the workspace wants it.
+//! Differences to a version of ClawSpec, KindLM or cli-bench: reported once, with the severity that the workspace sets.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn workspace(settings: &str) -> Place {
     place
 }
 
-/// Returns the severity and the message of each fact, by the file it is about.
+/// Returns the severity and the message of each fact, by file.
 fn facts(done: &Done) -> Vec<(String, String, String)> {
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     let suites = report["suites"].as_array().unwrap();
@@ -63,7 +63,7 @@ fn compat_makes_errors_of_what_its_programs_reject() {
     assert!(done.stdout.contains("speclens.yaml:1"), "{done:?}");
 }
 
-/// A test whose file the other program rejects is understood anyway.
+/// A file that the other program rejects is still understood.
 #[test]
 fn a_rejected_file_is_not_run_and_has_no_part_that_is_not_understood() {
     let place = workspace("compat: [kindlm]\n");
@@ -72,7 +72,7 @@ fn a_rejected_file_is_not_run_and_has_no_part_that_is_not_understood() {
     assert!(done.stdout.contains("KindLM rejects") && !done.stdout.contains("not be understood"), "{done:?}");
 }
 
-/// No fix that is applied unseen makes ClawSpec reject a file.
+/// No automatic fix makes ClawSpec reject a file.
 #[test]
 fn fixes_add_no_problem() {
     for compat in ["", "compat: [clawspec]\n"] {

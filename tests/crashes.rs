@@ -1,4 +1,4 @@
-//! Runs that are killed in the midst of their work, and runs that share a suite with others.
+//! Runs that are killed while they work, and concurrent runs of one suite.
 
 use std::{
     fs,
@@ -14,11 +14,11 @@ use crate::{
     support::Place,
 };
 
-/// How many of the tests of [`many`] end.
+/// Number of tests of [`many`] that end.
 const SHORT: usize = 24;
 
-/// Many short tests, some of whose outputs are beside their recordings, and one that never ends. Each writes its
-/// process and, when it ends, a marker.
+/// Many short tests, some with outputs in separate files, and one that never ends. Each writes its process id and, when
+/// it ends, a marker.
 fn many() -> String {
     let test = |index: usize| {
         let output = if index.is_multiple_of(3) { "head -c 100000 /dev/zero | tr '\\0' x; " } else { "" };
@@ -51,7 +51,7 @@ fn killed_run_keeps_every_result_that_it_had_recorded_and_half_of_none() {
         let place = Place::with(&many());
         let mut run = place.program(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         wait_for(&place, "endless");
-        // After this many commands have ended, which are not yet recorded, or after as many recordings.
+        // After this many commands have ended, not yet recorded, or after this many recordings.
         let count = seed * 7 % SHORT + 1;
         let markers = || (0..SHORT).filter(|index| place.exists(&format!("done{index}"))).count();
         match seed % 2 {
@@ -77,7 +77,7 @@ fn killed_run_keeps_every_result_that_it_had_recorded_and_half_of_none() {
             assert_gone(&place, &[&pid]);
         }
 
-        // As if it had been killed while it wrote.
+        // As if it had been killed while writing.
         let draft = format!(".speclens/recordings/0123456789abcdef.0123456789ab.0.1.{}-9.tmp", run.id());
         place.write(&draft, "{\"speclens");
         let (code, report) = place.report(&["--test", "t1"]);
@@ -86,7 +86,7 @@ fn killed_run_keeps_every_result_that_it_had_recorded_and_half_of_none() {
     }
 }
 
-/// Starts a run of the tests of [`shared`], and waits until all of them are under way.
+/// Starts a run of the tests of [`shared`], and waits until all of them are running.
 fn begin(place: &Place, who: &str) -> Child {
     let mut program = place.program(&["run", "--report", "json"]);
     let run = program.env("WHO", who).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -94,8 +94,8 @@ fn begin(place: &Place, who: &str) -> Child {
     run
 }
 
-/// Three tests at once, each of which says who runs it and waits for the file `go`. The output of one is beside its
-/// recording.
+/// Three tests that run at once; each writes who runs it and waits for the file `go`. The output of one is in a
+/// separate file.
 fn shared() -> String {
     let test = |index: usize| {
         let output = if index == 0 { "head -c 100000 /dev/zero | tr '\\0' x; " } else { "" };

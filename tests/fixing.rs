@@ -1,11 +1,10 @@
-//! `check --fix` and `--diff`: what is put right in files, and what stays as it is. Also `--deny`, `--warn`
-//! and `--allow`.
+//! `check --fix` and `--diff`: changed and unchanged parts of files. Also `--deny`, `--warn` and `--allow`.
 
 use std::fs;
 
 use crate::support::{Done, Place, suite};
 
-/// Three mistakes with a sure fix, one with a guess, one for a person.
+/// Three problems with a safe fix, one with a suggestion, one without a fix.
 const WRONG: &str = "\
 kindlm: 1
 projct: demo   # a comment
@@ -55,7 +54,7 @@ fn safe_fixes_are_applied_and_the_rest_is_reported() {
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stdout.contains("fixed kindlm.yaml:10: rename it to `contains` [unknown-key]"), "{done:?}");
     assert!(done.stdout.ends_with("fixed 4 problems in 1 file\n"), "{done:?}");
-    // The guess and the nonsense are left to a person.
+    // The suggestion and the nonsense are left to the author.
     assert!(done.stdout.contains("error[missing-variable]") && done.stdout.contains("`nonsense`"), "{done:?}");
     assert_eq!(errors(&done), errors(&before) - 4, "{done:?}");
 
@@ -97,7 +96,7 @@ fn files_keep_their_bytes_but_for_the_fix() {
 }
 
 #[test]
-fn lines_that_a_fix_adds_end_like_their_neighbours() {
+fn lines_that_a_fix_adds_end_like_their_neighbors() {
     let text = suite("echo hello", "\n      contains: [hello]\n      latency: {maxMs: 1000}").replace('\n', "\r\n");
     let place = Place::with(&text);
     place.run(&["check", "--fix"]);
@@ -154,9 +153,9 @@ fn a_diff_shows_what_would_be_fixed() {
     assert_eq!(place.read("kindlm.yaml"), WRONG);
 }
 
-/// Other programs get every fix: what it is called, whether it is sure, and what it changes where.
+/// The report lists every fix: its title, whether it is safe, and its edits.
 #[test]
-fn the_report_for_programs_lists_the_cures() {
+fn report_for_programs_lists_the_fixes() {
     let place = Place::empty();
     let text = WRONG.replace("# a comment", "# 🦀").replace("toolCals: []", "format: json");
     place.write(
@@ -202,7 +201,7 @@ fn settings_are_fixed_too() {
     assert_eq!(done.code, Some(0), "{done:?}");
 }
 
-/// Where the new text does not fit on the disk, the old one is still there, and nothing beside it.
+/// If the new text does not fit on the disk, the old one is still there, and no other file.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_costs_nothing() {
@@ -216,15 +215,15 @@ fn a_full_disk_costs_nothing() {
         .output()
         .unwrap();
     assert_eq!(done.status.code(), Some(2), "{done:?}");
-    let told = String::from_utf8(done.stderr).unwrap();
-    assert!(told.contains("kindlm.yaml was not changed: cannot write the new text next to the file"), "{told}");
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert!(stderr.contains("kindlm.yaml was not changed: cannot write the new text next to the file"), "{stderr}");
     let said = String::from_utf8(done.stdout).unwrap();
     assert!(said.ends_with("nothing was fixed: kindlm.yaml could not be written\n"), "{said}");
     assert_eq!(place.read("kindlm.yaml"), long);
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
-/// Files that can be written are; for the others, the output says which, why, and what to do.
+/// Files that can be written are; for the others, the output gives the reason and the remedy.
 #[cfg(unix)]
 #[test]
 fn files_that_cannot_be_written_are_named() {
@@ -239,7 +238,7 @@ fn files_that_cannot_be_written_are_named() {
     }
     lock("a/kindlm.yaml", 0o444);
     lock("b/kindlm.yaml", 0o444);
-    // Only what would be written is promised.
+    // Only possible changes are announced.
     assert!(place.run(&["check"]).stdout.ends_with("`speclens check --fix` can fix 1 problem\n"));
     assert!(!place.run(&["check", "a"]).stdout.contains("can fix"));
     let done = place.run(&["check", "--fix", "a", "b", "c"]);
@@ -255,7 +254,7 @@ fn files_that_cannot_be_written_are_named() {
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stderr.ends_with("nothing was fixed: a/kindlm.yaml could not be written\n"), "{done:?}");
 
-    // Whoever may write everywhere is not stopped by the mode of a directory.
+    // Some users may write to any directory.
     place.write("d/kindlm.yaml", &wrong);
     lock("d", 0o555);
     let may_write = fs::write(place.path().join("d/probe"), "").is_ok();
@@ -267,14 +266,13 @@ fn files_that_cannot_be_written_are_named() {
     assert_eq!(place.read("d/kindlm.yaml") == wrong, !may_write, "{done:?}");
 }
 
-/// A draft of the new text that somebody left behind, or a directory in its place, keeps nobody from anything but
-/// replacing the file.
+/// A leftover draft of the new text, or a directory in its place, prevents only the replacement of that file.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_in_the_way_of_the_new_text_is_left_alone() {
     let wrong = suite("echo hello", "{outptu: {contains: [hello]}}");
     let place = Place::with(&wrong);
-    // The number of the process is that of the shell, which becomes the program.
+    // The process id is that of the shell, which becomes the program.
     let script = "mkdir .kindlm.yaml.$$.tmp; exec \"$0\" check --fix";
     let done = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_speclens")])
@@ -282,20 +280,20 @@ fn what_is_in_the_way_of_the_new_text_is_left_alone() {
         .output()
         .unwrap();
     assert_eq!(done.status.code(), Some(2), "{done:?}");
-    let told = String::from_utf8(done.stderr).unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
     assert!(
-        told.contains("kindlm.yaml was not changed: cannot write the new text next to the file: File exists"),
-        "{told}"
+        stderr.contains("kindlm.yaml was not changed: cannot write the new text next to the file: File exists"),
+        "{stderr}"
     );
     assert_eq!(place.read("kindlm.yaml"), wrong);
     let names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }
 
-/// What is promised is what is done, also where one fix brings another with it.
+/// The announced number of fixes is exact, even if one fix leads to another.
 #[test]
 fn the_count_of_what_can_be_fixed_is_exact() {
-    // A rename brings a number in quotes to light.
+    // A rename reveals a quoted number.
     for (expect, count) in
         [("{output: {containss: [hello]}}", 1), ("{outptu: {contains: [hello], maxLength: \"20\"}}", 2)]
     {
@@ -308,7 +306,7 @@ fn the_count_of_what_can_be_fixed_is_exact() {
         let done = place.run(&["check", "--fix"]);
         assert!(done.stdout.ends_with(&format!("fixed {word} in 1 file\n")), "{done:?}");
     }
-    // Of two keys for one name a person chooses.
+    // The author chooses one of two keys for one name.
     let place = Place::with(&suite("echo hello", "{output: {containss: [hello], contians: [a]}}"));
     let before = place.read("kindlm.yaml");
     let done = place.run(&["check"]);
@@ -375,7 +373,7 @@ fn a_code_that_does_not_exist_is_an_error_with_the_nearest_name() {
     assert!(done.stderr.contains("`unused` is given to more than one of"), "{done:?}");
 }
 
-/// A test that cannot be read would vanish, and the rest pass.
+/// A test that cannot be read would vanish, and the rest would pass.
 #[test]
 fn what_cannot_be_read_is_an_error_whatever_is_set() {
     let text = format!(
@@ -395,7 +393,7 @@ fn what_cannot_be_read_is_an_error_whatever_is_set() {
     assert!(done.stderr.contains("the severity of `syntax` cannot be changed"), "{done:?}");
 }
 
-/// The paths in such a file begin at the root of the repository, not beside the file.
+/// Paths in such a file begin at the root of the repository.
 #[test]
 fn files_far_below_their_root_are_fixed_in_place() {
     let place = Place::empty();

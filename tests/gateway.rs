@@ -1,5 +1,4 @@
-//! Scenarios that a gateway on this machine starts: what it is sent, what is made of its answers, and what is claimed of
-//! what the target leaves.
+//! Scenarios started by a gateway on this machine: requests, answers, and claims about the results of the target.
 
 #[cfg(unix)]
 mod agents;
@@ -19,14 +18,14 @@ use crate::{
     support::{Done, Place},
 };
 
-/// Returns the answer of a gateway whose run is over.
+/// Returns the answer of a gateway whose run has ended.
 pub(super) fn over(run_id: &str) -> Answer {
-    Answer::Told(200, json!({ "runId": run_id, "status": "completed" }).to_string())
+    Answer::Reply(200, json!({ "runId": run_id, "status": "completed" }).to_string())
 }
 
-/// Returns the answer of a gateway that has begun.
+/// Returns the answer of a gateway whose run has begun.
 pub(super) fn accepted(run_id: &str) -> Answer {
-    Answer::Told(202, json!({ "runId": run_id, "status": "accepted" }).to_string())
+    Answer::Reply(202, json!({ "runId": run_id, "status": "accepted" }).to_string())
 }
 
 const SKILL: &str = "---\nname: demo\ndescription: Use when a demo is wanted\nversion: 1.0.0\npermissions: {filesystem: write, network: none}\n---\n# Demo\n";
@@ -48,7 +47,7 @@ pub(super) fn skill(place: &Place, name: &str, scenarios: &[&str]) {
     place.write(&format!("skills/{name}/tests/scenarios.yaml"), contract);
 }
 
-/// Writes a file of a workspace when it is asked to start something, and answers that the run is over.
+/// Returns an action that writes a file of the workspace and answers that the run has ended.
 pub(super) fn writing(path: std::path::PathBuf, text: &'static str) -> impl FnMut(&Request) -> Answer + Send {
     move |_| {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -77,7 +76,7 @@ fn scenario_is_started_at_the_gateway_and_judged_by_what_it_leaves() {
     let place = Place::empty();
     let out = place.path().join("out/a.md");
     let gateway = Loopback::acting(move |request| match request.path.as_str() {
-        "/health" => Answer::Told(200, "{}".to_owned()),
+        "/health" => Answer::Reply(200, "{}".to_owned()),
         _ => writing(out.clone(), "# Hook\nhello\n")(request),
     });
     place.write("clawspec.yaml", format!("gateway_base_url: {}/\ngateway_auth_token: tooth-fairy-11\n", gateway.url()));
@@ -104,7 +103,7 @@ fn scenario_is_started_at_the_gateway_and_judged_by_what_it_leaves() {
         assert!(!text.contains("tooth-fairy") && text.contains("run-1"), "{text}");
     }
 
-    // What is recorded is judged again without the gateway.
+    // The recording is judged again without the gateway.
     let (code, report) = place.report(&["--recorded"]);
     assert_eq!((code, statuses(&report)), (Some(0), vec![("writes", "pass")]), "{report:#}");
     place.write("skills/demo/SKILL.md", SKILL.replace("# Demo", "# Another demo"));
@@ -115,7 +114,7 @@ fn scenario_is_started_at_the_gateway_and_judged_by_what_it_leaves() {
 
 #[test]
 fn precondition_that_does_not_hold_starts_nothing() {
-    let gateway = Loopback::acting(|_| Answer::Told(200, "{}".to_owned()));
+    let gateway = Loopback::acting(|_| Answer::Reply(200, "{}".to_owned()));
     let place = workspace(&gateway.url(), &[WRITES]);
     place.write("out/a.md", "old");
     let (code, report) = place.report(&[]);

@@ -1,4 +1,4 @@
-//! Criteria that a model judges: what it is asked, what its answer makes of the test, and what costs nothing.
+//! Criteria that a model judges: the question, the effect of the answer, and free re-judging.
 
 use crate::{loopback::Loopback, support::Place};
 
@@ -55,7 +55,7 @@ fn another_threshold_is_judged_without_asking_and_another_criterion_is_unknown()
     assert_eq!(code, Some(3), "{report}");
     let message = report["suites"][0]["cases"][0]["runs"][0]["verdicts"][0]["message"].as_str().unwrap();
     assert!(message.contains("has not been asked"), "{message}");
-    assert_eq!(server.requests().len(), 1, "nobody was asked again");
+    assert_eq!(server.requests().len(), 1, "no judge was asked again");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which files are found, and what they are taken for.
+//! Which files are found, and how their kinds are recognized.
 
 use crate::support::{Place, suite};
 
@@ -6,7 +6,7 @@ const GOOD: &str = "{output: {contains: [hello]}}";
 const TASKS: &str = "- id: a\n  intent: Say hello.\n  assert:\n    - exit_code: 0\n";
 const SCENARIOS: &str = "version: \"1.0\"\ntarget: {type: skill, path: skills/a, trigger: /a}\nscenarios: []\n";
 
-/// Returns the files that `check` tells about, in its order.
+/// Returns the files that `check` reports, in its order.
 fn checked(place: &Place, arguments: &[&str]) -> Vec<(String, String)> {
     let done = place.run(&[&["check", "--format", "json"], arguments].concat());
     let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
@@ -47,7 +47,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     ];
     let expected = expected.map(|(path, dialect)| (path.to_owned(), dialect.to_owned()));
     assert_eq!(found, expected);
-    // Nobody runs what is a suite by its content alone, unless it is named; that it was omitted is said.
+    // A suite that is recognized by its content alone is run only if it is named; its omission is reported.
     for command in ["run", "list"] {
         let done = place.run(&[command]);
         assert!(done.stderr.contains("agent.yaml looks like a KindLM suite"), "{done:?}");
@@ -56,7 +56,7 @@ fn every_kind_is_found_by_name_place_reach_or_content() {
     assert!(place.run(&["run", "agent.yaml"]).stdout.contains("agent.yaml"));
 }
 
-/// A contract that could be one of another tool: neither its name nor its keys are ClawSpec's alone.
+/// A contract that could belong to another tool: neither its name nor its keys are unique to ClawSpec.
 const VAGUE: &str = "scenarios:\n  - name: a\n    when: {invoke: /a}\n    then: []\n";
 
 #[test]
@@ -66,7 +66,7 @@ fn scenario_patterns_name_contracts_whatever_they_are_called() {
     place.write("qa/deep/login.feature", SCENARIOS);
     place.write("qa/vague.yaml", VAGUE);
     place.write("qa/typing.yaml", "");
-    // What a pattern matches as well: a contract of another kind, files of other tools, a text.
+    // Other matches of the pattern: a contract of another kind, files of other tools, a text.
     place.write(
         "qa/handoff.yaml",
         "version: '1.0'\nhandoff: {from: a, to: b}\ncaller_provides: {}\ncallee_produces: {}\n",
@@ -129,7 +129,7 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
     );
     assert_eq!(listed(None, &["drafts/more.yaml"]).0, ["drafts/more.yaml"], "it is named");
     assert_eq!(checked(&place, &[]).len(), 3, "a check does no harm");
-    // The environment wins.
+    // The environment takes precedence.
     let (found, said) = listed(Some(" drafts/*.yaml , nothing/*"), &[]);
     assert_eq!(found, ["drafts/more.yaml"]);
     assert!(said.contains("no pattern of `CLAWSPEC_SCENARIO_PATTERNS` matches it"), "{said}");
@@ -140,7 +140,7 @@ fn scenarios_that_the_patterns_leave_out_are_checked_and_not_run() {
 }
 
 #[test]
-fn a_file_that_is_named_is_taken_for_what_it_holds() {
+fn named_file_is_recognized_by_its_content() {
     let place = Place::empty();
     place.write("agent.yaml", suite("echo hello", GOOD));
     place.write("tasks.yaml", TASKS);
@@ -161,7 +161,7 @@ fn a_file_that_is_named_is_taken_for_what_it_holds() {
 }
 
 #[test]
-fn kind_with_a_slip_is_reported_in_the_file_that_says_it() {
+fn misspelled_kind_is_reported_in_its_file() {
     let place = Place::empty();
     for (path, comment, message) in [
         ("word.yaml", "# speclens: dialect=cli-bnch", "unknown kind of file `cli-bnch`"),
@@ -193,12 +193,12 @@ fn file_of_another_tool_is_refused_with_what_it_lacks() {
         assert_eq!(done.code, Some(2), "{done:?}");
         assert!(done.stderr.contains("is not a suite") && done.stderr.contains(reason), "{done:?}");
     }
-    // Nor is any of them one when nobody names it.
+    // Nor is any of them one if it is not named.
     assert_eq!(checked(&place, &[]).len(), 1);
 }
 
 #[test]
-fn mistakes_in_a_task_file_are_found_through_the_suite_that_names_it() {
+fn problems_in_a_task_file_are_found_through_the_suite_that_names_it() {
     let place = Place::empty();
     place.write("bench/my.yaml", "cli: sh\ntasks:\n  - file://tasks/one.yaml\n");
     place.write("bench/tasks/one.yaml", "- id: a\n  intnt: Say hello.\n");
@@ -215,7 +215,7 @@ fn a_part_of_a_suite_is_not_run_alone() {
     let done = place.run(&["run", "tasks/one.yaml"]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stderr.contains("is part of a suite: name `cli-bench.yaml`"), "{done:?}");
-    // Nothing ran, so nothing is known, and nothing passes.
+    // Nothing ran, so the results are unknown, and nothing passes.
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
     assert!(
@@ -307,8 +307,8 @@ fn an_id_in_two_files_is_shown_in_both() {
     assert_eq!(other["region"]["startLine"], 1, "{found:#}");
 }
 
-/// Files of other tools under names that contracts have, too.
-const STRANGERS: [(&str, &str); 6] = [
+/// Files of other tools under names of contracts.
+const FOREIGN: [(&str, &str); 6] = [
     ("load/tests/scenarios.yaml", "config:\n  target: https://x\nscenarios:\n  - flow:\n      - get: {url: /}\n"),
     ("deploy/tests/pipeline.yaml", "stages: [build, test]\nbuild: {script: [make]}\n"),
     ("api/tests/pipeline.yaml", "test_name: a\nstages:\n- name: b\n  request: {url: x}\n"),
@@ -320,17 +320,17 @@ const STRANGERS: [(&str, &str); 6] = [
 #[test]
 fn files_of_other_tools_are_left_alone_under_any_name() {
     let place = Place::empty();
-    for (path, text) in STRANGERS {
+    for (path, text) in FOREIGN {
         place.write(path, text);
     }
     let done = place.run(&["check"]);
     assert!(done.stderr.contains("no suite in this directory"), "{done:?}");
-    // Beside files that are ours nothing changes.
+    // Next to ClawSpec files nothing changes.
     place.write("clawspec.yaml", "scenario_patterns: ['skills/**/tests/scenarios.yaml']\n");
     place.write("kindlm.yaml", suite("echo hello", GOOD));
     assert_eq!(checked(&place, &[]).len(), 2);
     place.run(&["check", "--fix"]);
-    for (path, text) in STRANGERS {
+    for (path, text) in FOREIGN {
         assert_eq!(place.read(path), text);
     }
 }
@@ -345,17 +345,17 @@ fn a_file_whose_kind_is_a_guess_is_not_fixed_unseen() {
     assert!(done.stdout.contains("`version`") && !done.stdout.contains("--fix"), "{done:?}");
     place.run(&["check", "--fix", "notes"]);
     assert_eq!(place.read("notes/one.yaml"), text);
-    // Whoever names the file, or puts it where such files are, has said what it is.
+    // Naming the file, or moving it to a place for such files, decides its kind.
     place.run(&["check", "--fix", "notes/one.yaml"]);
     assert!(place.read("notes/one.yaml").starts_with("version: \"1.0\"\n"));
     place.write("skills/a/tests/scenarios.yaml", text);
     place.run(&["check", "--fix", "skills"]);
     assert!(place.read("skills/a/tests/scenarios.yaml").starts_with("version: \"1.0\"\n"));
-    // What could as well belong to another tool is refused, and stays as it is.
-    let (path, stranger) = STRANGERS[0];
-    place.write(path, stranger);
+    // A file that could belong to another tool is refused, and not changed.
+    let (path, foreign) = FOREIGN[0];
+    place.write(path, foreign);
     let done = place.run(&["check", "--fix", path]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stderr.contains(&format!("{path} is not a suite: ")), "{done:?}");
-    assert_eq!(place.read(path), stranger);
+    assert_eq!(place.read(path), foreign);
 }

@@ -1,5 +1,4 @@
-//! A model server on this machine, instead of a provider: it answers what a test tells it to, and keeps what it was
-//! asked.
+//! A model server on this machine in place of a provider: it answers as the test says, and stores requests.
 
 use std::{
     collections::VecDeque,
@@ -17,16 +16,16 @@ pub(crate) struct Loopback {
     state: Arc<Mutex<State>>,
 }
 
-/// What a server does with a request.
+/// The reaction to a request.
 type Acting = dyn FnMut(&Request) -> Answer + Send;
 
-/// What a server answers.
+/// An answer of the server.
 pub(crate) enum Answer {
     /// A status and a body.
-    Told(u16, String),
+    Reply(u16, String),
     /// These bytes.
     Bytes(String),
-    /// Nothing, for as long as the other side stays.
+    /// No answer, until the client disconnects.
     Nothing,
 }
 
@@ -34,12 +33,12 @@ pub(crate) enum Answer {
 struct State {
     acting: Option<Box<Acting>>,
     answers: VecDeque<(u16, String)>,
-    /// Answers by a word of the question, where the order of questions is not given.
+    /// Answers by a word of the question, if the order of questions varies.
     by_word: Vec<(String, String)>,
     requests: Vec<Request>,
 }
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -49,7 +48,7 @@ pub(crate) struct Request {
 }
 
 impl Loopback {
-    /// Returns a server that gives these answers, one to each request, and the status 500 when there are none left.
+    /// Returns a server that gives these answers, one per request, and then the status 500.
     pub(crate) fn answering(answers: impl IntoIterator<Item = (u16, String)>) -> Loopback {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -64,14 +63,14 @@ impl Loopback {
         Loopback { address, state }
     }
 
-    /// Returns a server that does this with each request.
+    /// Returns a server with this reaction to each request.
     pub(crate) fn acting(acting: impl FnMut(&Request) -> Answer + Send + 'static) -> Loopback {
         let server = Loopback::answering([]);
         server.state.lock().unwrap().acting = Some(Box::new(acting));
         server
     }
 
-    /// Returns a server that says these texts, in the protocol of Ollama.
+    /// Returns a server that answers with these texts, in Ollama's protocol.
     pub(crate) fn ollama(texts: &[&str]) -> Loopback {
         let said = |text: &&str| {
             let message = json!({"role": "assistant", "content": text});
@@ -82,8 +81,7 @@ impl Loopback {
         Loopback::answering(texts.iter().map(said))
     }
 
-    /// Returns a server that says the text beside the first of these words that a question holds, in the protocol of
-    /// Ollama.
+    /// Returns a server that answers with the text for the first of these words in a question, in Ollama's protocol.
     pub(crate) fn ollama_by(answers: &[(&str, &str)]) -> Loopback {
         let server = Loopback::ollama(&[]);
         let said = |(word, text): &(&str, &str)| ((*word).to_owned(), body(text));
@@ -96,7 +94,7 @@ impl Loopback {
         format!("http://{}", self.address)
     }
 
-    /// Returns what was asked so far, in the order in which it came.
+    /// Returns all requests so far, in order.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.state.lock().unwrap().requests.clone()
     }
@@ -127,7 +125,7 @@ impl State {
                 let known = self.by_word.iter().find(|(word, _)| question.contains(word)).map(|(_, text)| text.clone());
                 let known = known.map(|text| (200, text)).or_else(|| self.answers.pop_front());
                 let (status, body) = known.unwrap_or((500, r#"{"error": "no answer is left"}"#.to_owned()));
-                Answer::Told(status, body)
+                Answer::Reply(status, body)
             }
         };
         self.requests.push(request);
@@ -137,9 +135,9 @@ impl State {
 
 fn respond(answer: Answer, stream: &mut TcpStream, reader: &mut BufReader<TcpStream>) -> std::io::Result<()> {
     match answer {
-        Answer::Told(status, body) => {
+        Answer::Reply(status, body) => {
             let head = format!(
-                "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                "HTTP/1.1 {status} Reply\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
                 body.len()
             );
             stream.write_all(format!("{head}{body}").as_bytes())
@@ -152,7 +150,7 @@ fn respond(answer: Answer, stream: &mut TcpStream, reader: &mut BufReader<TcpStr
     }
 }
 
-/// Reads one request; `None` if the other side is done.
+/// Reads one request; `None` if the connection is closed.
 fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let mut first = String::new();
     reader.read_line(&mut first).ok().filter(|&length| length > 0)?;

@@ -107,15 +107,15 @@ fn run(client: &mut Client, test: &str) {
 }
 
 #[test]
-fn a_mistake_is_named_at_its_key_and_goes_when_it_is_corrected() {
+fn problem_is_reported_at_its_key_until_it_is_corrected() {
     let mut client = Client::start(&[("kindlm.yaml", &SUITE.replace("contains: [sorry]", "containz: [sorry]"))]);
     let mut text = client.open("kindlm.yaml");
     let found = client.diagnostics("kindlm.yaml", |found| !found.is_empty());
-    let mistake = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
-    assert_eq!(mistake["range"]["start"], json!({ "line": 14, "character": 8 }));
-    assert_eq!(mistake["range"]["end"], json!({ "line": 14, "character": 16 }));
-    assert_eq!(mistake["severity"], 1);
-    assert!(mistake["message"].as_str().unwrap().contains("`contains`"), "{mistake}");
+    let problem = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+    assert_eq!(problem["range"]["start"], json!({ "line": 14, "character": 8 }));
+    assert_eq!(problem["range"]["end"], json!({ "line": 14, "character": 16 }));
+    assert_eq!(problem["severity"], 1);
+    assert!(problem["message"].as_str().unwrap().contains("`contains`"), "{problem}");
     client.replace("kindlm.yaml", &mut text, "containz", "contains", 2);
     client.diagnostics("kindlm.yaml", |found| found.iter().all(|found| found["code"] != "unknown-key"));
     assert_eq!(client.leave(), Some(0));
@@ -135,7 +135,7 @@ fn a_failing_assertion_is_reported_at_its_place_and_judged_again_when_edited() {
     let titles = lens_titles(&mut client, "kindlm.yaml");
     assert!(titles.contains(&"✗ 1 assertion failed".to_owned()), "{titles:?}");
 
-    // The claim is edited: judged again from the recording, without a run.
+    // The claim is edited: it is judged again from the recording, without a run.
     std::fs::write(client.path("refuse.sh"), "touch ran-again\n").unwrap();
     client.replace("kindlm.yaml", &mut text, "[sorry]", "['no']", 2);
     client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
@@ -158,7 +158,7 @@ fn a_recording_of_another_command_is_stale() {
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
     client.forget();
 
-    // The script that the command names changes.
+    // The script in the command changes.
     std::fs::write(client.path("refuse.sh"), "echo sorry\n").unwrap();
     let script = client.uri("refuse.sh");
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": script, "type": 2 }] }));
@@ -252,7 +252,7 @@ fn running_needs_trust() {
     client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
 
-    // It is remembered.
+    // The answer is remembered.
     let answer = client.execute("speclens.run", arguments);
     assert!(answer["result"]["run"].is_u64(), "{answer}");
 }
@@ -286,9 +286,9 @@ fn a_client_that_pulls_gets_problems_once() {
 }
 
 /// Two mistakes below the place that is edited, one of them beside another place, and one above it.
-const MISTAKES: &str = "kindlm: 1\nprojct: demo\nproject: demo\nsuite: {name: demo}\ntests:\n  - name: a\n    command: echo a\n    expect: {output: {contains: [a]}}\n  - name: b\n    command: echo b\n    tagz: [x]\n    expect: {output: {contains: [b], containz: [é]}}\n  - name: a\n    command: echo c\n    expect: {output: {contains: [a], contains: [b]}}\n";
+const WRONG: &str = "kindlm: 1\nprojct: demo\nproject: demo\nsuite: {name: demo}\ntests:\n  - name: a\n    command: echo a\n    expect: {output: {contains: [a]}}\n  - name: b\n    command: echo b\n    tagz: [x]\n    expect: {output: {contains: [b], containz: [é]}}\n  - name: a\n    command: echo c\n    expect: {output: {contains: [a], contains: [b]}}\n";
 
-/// Has the reference written, to which diagnostics lead from then on.
+/// Has the reference written, which diagnostics link to from then on.
 fn have_reference(client: &mut Client) {
     let position = json!({ "line": 2, "character": 2 });
     let document = json!({ "uri": client.uri("kindlm.yaml") });
@@ -296,8 +296,8 @@ fn have_reference(client: &mut Client) {
 }
 
 #[test]
-fn a_client_that_pulls_again_hears_that_nothing_changed() {
-    for text in [MISTAKES.to_owned(), MISTAKES.replace('\n', "\r\n"), MISTAKES.replace("\n  ", "\n")] {
+fn client_that_pulls_again_gets_unchanged() {
+    for text in [WRONG.to_owned(), WRONG.replace('\n', "\r\n"), WRONG.replace("\n  ", "\n")] {
         let mut client = Client::spawn(&[("kindlm.yaml", &text)]);
         client.initialize(json!({ "textDocument": { "diagnostic": {} } }), json!({}));
         let mut text = client.open("kindlm.yaml");
@@ -311,7 +311,7 @@ fn a_client_that_pulls_again_hears_that_nothing_changed() {
         assert_eq!((&first["kind"], first["items"].as_array().unwrap().is_empty()), (&json!("full"), false));
         let again = pull(&mut client, Some(&first["resultId"]));
         assert_eq!(again, json!({ "kind": "unchanged", "resultId": first["resultId"] }));
-        // What is typed changes nothing about what is wrong, then it moves it, then it is taken back.
+        // An edit leaves the problems unchanged, then moves them, then is undone.
         client.replace("kindlm.yaml", &mut text, "echo a", "echo ab", 2);
         assert_eq!(pull(&mut client, Some(&first["resultId"])), again);
         client.replace("kindlm.yaml", &mut text, "name: b", "name: b\n    tags: [x]", 3);
@@ -324,7 +324,7 @@ fn a_client_that_pulls_again_hears_that_nothing_changed() {
 
 #[test]
 fn what_is_sent_after_edits_is_what_is_sent_on_opening() {
-    for text in [MISTAKES.to_owned(), MISTAKES.replace('\n', "\r\n")] {
+    for text in [WRONG.to_owned(), WRONG.replace('\n', "\r\n")] {
         let mut typed = Client::start(&[("kindlm.yaml", &text)]);
         let mut text = typed.open("kindlm.yaml");
         typed.diagnostics("kindlm.yaml", |found| !found.is_empty());
@@ -348,14 +348,14 @@ fn what_is_sent_after_edits_is_what_is_sent_on_opening() {
     }
 }
 
-/// What is typed is read piece by piece, and in the light of the edits; opening and saving let the whole text speak.
+/// Typed text is read by blocks, with regard to edits; opening and saving read it as a whole.
 #[test]
-fn a_client_that_pulls_is_told_when_the_whole_says_something_else() {
+fn pulling_client_is_notified_when_reading_the_whole_changes_the_problems() {
     let capabilities = json!({
         "textDocument": { "diagnostic": {} },
         "workspace": {
             "diagnostics": { "refreshSupport": true },
-            // Whoever does not watch files is asked to pull again after each save.
+            // A client that does not watch files is asked to pull again after each save.
             "didChangeWatchedFiles": { "dynamicRegistration": true },
         },
     });
@@ -366,7 +366,7 @@ fn a_client_that_pulls_is_told_when_the_whole_says_something_else() {
     client.replace("kindlm.yaml", &mut text, "  - name: refuses", "---\n  - name: refuses", 2);
     let before = client.request("textDocument/diagnostic", document.clone());
     assert!(!sources(before["result"]["items"].as_array().unwrap(), "speclens").is_empty(), "{before}");
-    // Should the reading of the whole that follows opening meet this text already, the request comes before the saving.
+    // If the whole text is already read after opening, the request precedes the save.
     client.notify("textDocument/didSave", document);
     client.wait("the request to pull again", |message| message["method"] == "workspace/diagnostic/refresh");
 }
@@ -377,19 +377,21 @@ fn settings_change_what_is_shown_and_unknown_ones_are_named_once() {
     client.open("kindlm.yaml");
     run(&mut client, "refuses");
     client.diagnostics("kindlm.yaml", |found| !sources(found, "speclens run").is_empty());
-    client.notification("window/showMessage", |told| told["message"].as_str().unwrap().contains("`refuses` failed"));
+    client.notification("window/showMessage", |message| {
+        message["message"].as_str().unwrap().contains("`refuses` failed")
+    });
     client.forget();
-    let settings = json!({ "settings": { "speclens": { "run": { "severity": "off" }, "colour": "red" } } });
+    let settings = json!({ "settings": { "speclens": { "run": { "severity": "off" }, "color": "red" } } });
     client.notify("workspace/didChangeConfiguration", settings.clone());
     let message = client.notification("window/showMessage", |_| true);
-    assert!(message["message"].as_str().unwrap().contains("speclens.colour"), "{message}");
+    assert!(message["message"].as_str().unwrap().contains("speclens.color"), "{message}");
     client.diagnostics("kindlm.yaml", |found| sources(found, "speclens run").is_empty());
     client.notify("workspace/didChangeConfiguration", settings);
     let hint = json!({ "settings": { "speclens": { "run": { "severity": "hint" } } } });
     client.notify("workspace/didChangeConfiguration", hint);
     let hinted = |found: &Value| found["source"] == "speclens run" && found["severity"] == 4;
     client.diagnostics("kindlm.yaml", |found| found.iter().any(hinted));
-    // Unknown settings were named once, however often they were sent.
+    // Unknown settings were reported once, however often they were sent.
     let answer = client.execute("speclens.showStatus", json!([]));
     assert!(answer.get("error").is_none());
     assert!(!client.has_waiting("window/showMessage"));
@@ -427,8 +429,8 @@ fn a_thousand_rapid_edits_leave_the_text_as_the_client_sees_it() {
     }
     client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", version);
     let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
-    let mistake = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
-    assert_eq!(mistake["range"]["start"], json!({ "line": 14, "character": 8 }), "the text was garbled");
+    let problem = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+    assert_eq!(problem["range"]["start"], json!({ "line": 14, "character": 8 }), "the text was garbled");
 }
 
 #[test]
@@ -455,7 +457,7 @@ fn a_client_that_does_not_read_is_still_heard() {
     let mut client = Client::start(FILES);
     client.open("kindlm.yaml");
     let uri = client.uri("kindlm.yaml");
-    // More than any pipe holds, while nothing is taken out on our side of the channel but by the reader.
+    // More than any pipe can hold, while only the reader takes messages out.
     let ids: Vec<u64> =
         (0..4000).map(|_| client.ask("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))).collect();
     client.answer(*ids.last().unwrap());
@@ -520,8 +522,8 @@ fn positions_count_in_the_unit_that_the_client_offers() {
         client.initialize(capabilities, json!({}));
         client.open("kindlm.yaml");
         let found = client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
-        let mistake = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
-        assert_eq!(mistake["range"]["start"]["character"], column, "{encodings}: {mistake}");
+        let problem = found.iter().find(|found| found["code"] == "unknown-key").unwrap();
+        assert_eq!(problem["range"]["start"]["character"], column, "{encodings}: {problem}");
     }
 }
 

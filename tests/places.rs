@@ -17,7 +17,7 @@ use crate::{
 
 const SCHEMA: &str = "{\n  \"type\": \"object\",\n  \"properties\": {\"n\": {\"minimum\": 5}}\n}\n";
 
-/// Returns a suite whose test breaks a rule of a schema, below the working directory.
+/// Returns a suite whose test violates a rule of a schema, below the working directory.
 fn place() -> Place {
     let place = Place::empty();
     let expect = "{output: {format: json, schemaFile: schemas/n.json}}";
@@ -99,7 +99,7 @@ fn path_is_relative_to_the_working_directory_also_from_within_the_suite() {
     assert_eq!(related["place"]["path"], "n.json");
 }
 
-/// Returns the report of a suite that says what is recorded of it.
+/// Returns the report of a suite from its recordings.
 fn report_of(directory: &Path, suite: Suite, book: &Book) -> SuiteReport {
     let secrets = Arc::new(Secrets::none());
     let cases = suite.cases.iter().enumerate().map(|(index, case)| {

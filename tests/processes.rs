@@ -1,4 +1,4 @@
-//! The processes of a run: how they end, what they leave running, and what happens to them when the program ends.
+//! The processes of a run: how they end, what they leave running, and what happens when the program ends.
 
 use std::{
     io::Read,
@@ -76,7 +76,7 @@ tests:
 
 #[test]
 fn a_killed_program_leaves_no_process() {
-    // When the second test runs, the watcher knows of what the first one left.
+    // When the second test runs, the watcher knows the group that the first one left.
     let place = Place::with(
         "kindlm: 1
 project: demo
@@ -129,7 +129,7 @@ fn an_interrupted_run_ends_with_130_and_leaves_no_process() {
     }
 }
 
-/// Six tests at once, each of which marks that it began, waits for the file `go`, and marks that it ended.
+/// Six tests that run at once; each marks its beginning, waits for the file `go`, and marks its end.
 fn waiting_for_go() -> Place {
     let tests: String = (0..6)
         .map(|index| {
@@ -144,7 +144,7 @@ fn waiting_for_go() -> Place {
     ))
 }
 
-/// Returns the letter that stands for what a process does: `T` for one that is stopped.
+/// Returns the state of a process: `T` for a stopped one.
 pub(crate) fn state(pid: &str) -> String {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     String::from_utf8_lossy(&output.stdout).trim().chars().take(1).collect()
@@ -158,12 +158,12 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Lets the deadline of two seconds pass, by a clock of its own.
+/// Waits for the deadline of two seconds, by an independent clock.
 fn pass_the_deadline() {
     assert!(Command::new("sleep").arg("2.5").status().unwrap().success());
 }
 
-/// Ctrl-Z, a pause beyond every deadline, `fg`: the commands pause, too, and the pause is nobody's time.
+/// Ctrl-Z, a pause longer than every deadline, `fg`: the commands pause, too, and the pause does not count.
 #[test]
 fn suspended_run_times_nothing_out() {
     let place = waiting_for_go();
@@ -183,7 +183,8 @@ fn suspended_run_times_nothing_out() {
     assert_eq!(report["totals"]["passed"], 6, "{report}");
 }
 
-/// Whoever stops the program alone (a debugger, a system short of memory) does not stop the commands: what ended in time did so.
+/// Stopping the program alone (by a debugger, or for lack of memory) does not stop the commands: those that ended in
+/// time did so.
 #[test]
 fn command_that_ended_while_the_program_was_stopped_has_not_timed_out() {
     let place = waiting_for_go();
@@ -204,7 +205,7 @@ fn command_that_ended_while_the_program_was_stopped_has_not_timed_out() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// The first Ctrl-C asks the commands to end, the second waits for nobody.
+/// The first Ctrl-C asks the commands to end, the second does not wait.
 #[test]
 fn second_interrupt_ends_at_once() {
     let command = "trap 'echo asked > asked' TERM; echo $$ > pid; while :; do sleep 0.01; done";
@@ -213,7 +214,7 @@ fn second_interrupt_ends_at_once() {
     wait_for(&place, "pid");
     send("INT", child.id());
     wait_for(&place, "asked");
-    // Stopped, so that it sees the second one before the command's grace is over.
+    // Stopped, so it receives the second one before the grace period is over.
     send("STOP", child.id());
     send("INT", child.id());
     send("CONT", child.id());
@@ -223,7 +224,7 @@ fn second_interrupt_ends_at_once() {
     assert_gone(&place, &["pid"]);
 }
 
-/// Whether a process still runs; one that waits to be buried does not.
+/// Returns whether a process still runs; one that waits to be reaped does not.
 fn is_running(pid: &str) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -243,7 +244,7 @@ pub(crate) fn wait_for(place: &Place, name: &str) {
     }
 }
 
-/// Waits until the processes whose numbers are in these files have ended.
+/// Waits until the processes with the ids in these files have ended.
 pub(crate) fn assert_gone(place: &Place, names: &[&str]) {
     for name in names {
         let pid = place.read(name).trim().to_owned();
@@ -260,7 +261,7 @@ fn limited(place: &Place, kibibytes: u32, arguments: &[&str], input: &str) -> Op
     place.write("input", input);
     let program = place.program(&[]);
     let mut shell = Command::new("sh");
-    // A program that hangs is ended by the watch of the shell, and has no exit code then.
+    // The shell's timeout ends a hanging program, which has no exit code then.
     let script = format!("ulimit -v {kibibytes}; exec timeout -s KILL 60 \"$0\" \"$@\" < input");
     shell.args(["-c", &script]).arg(program.get_program()).args(arguments).current_dir(place.path());
     shell.env("HOME", place.path()).env("XDG_STATE_HOME", place.path().join("state"));
@@ -287,10 +288,10 @@ fn the_program_works_with_little_address_space_and_never_hangs_for_want_of_it() 
             if mebibytes >= 1024 {
                 assert_eq!(done.code, Some(0), "{arguments:?} with {mebibytes} MiB: {done:?}");
             }
-            // The system itself ends a program that it cannot even load.
+            // The system itself ends a program that it cannot load.
             let is_loaded = done.code.is_some_and(|code| code != 139) || mebibytes > 64;
             if done.code != Some(0) && is_loaded {
-                // Where not even the system's own loader gets what it needs, it says so in its own words.
+                // If the system's loader lacks memory, it prints its own message.
                 assert_ne!(done.stderr, "", "{arguments:?} with {mebibytes} MiB ends without a word");
                 refused += usize::from(done.stderr.contains("cannot start a thread"));
             }

@@ -1,4 +1,4 @@
-//! Agent programs that work on a task: what they run through the shells that record, and what is made of the rest.
+//! Agent programs that work on a task: their commands through the recording shells, and their results.
 
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
@@ -12,10 +12,10 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Long enough for everything that ends by itself.
+/// Long enough for every command that ends by itself.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A task in a directory of its own, and the program that works on it.
+/// A task in its own directory, and its agent program.
 struct Task {
     directory: tempfile::TempDir,
     environment: Environment,
@@ -59,7 +59,7 @@ impl Task {
     }
 }
 
-/// Returns the commands that were seen: text, exit code, standard output, standard error.
+/// Returns the observed commands: text, exit code, standard output, standard error.
 fn seen(worked: &Worked) -> Vec<(&str, Option<i32>, &str, &str)> {
     let commands = worked.commands.commands.iter().map(|ran| {
         let text = |capture: &Option<speclens_schema::evidence::Capture>| match capture {
@@ -186,7 +186,7 @@ async fn an_agent_that_takes_too_long_is_ended_with_what_it_started() {
     assert_eq!(worked.error.as_ref().unwrap().kind, RunErrorKind::TimedOut);
     assert_eq!(worked.ended, None);
     let commands = &worked.commands.commands;
-    assert_eq!((commands.len(), commands[0].exit), (1, None), "it began, and nobody saw it end");
+    assert_eq!((commands.len(), commands[0].exit), (1, None), "it began, and its end was not seen");
     let state = crate::processes::state(task.read("pid").trim());
     assert!(state.is_empty() || state == "Z", "the command is still there: {state}");
 }
@@ -206,7 +206,7 @@ async fn a_cancelled_agent_ends_at_once() {
     assert_eq!(worked.error.unwrap().kind, RunErrorKind::Cancelled);
 }
 
-/// A signal that reaches the recording shell reaches the command, as it would without one.
+/// A signal to the recording shell reaches the command, as it would without the recording shell.
 #[tokio::test]
 async fn signals_reach_the_command() {
     let task = Task::new();
@@ -221,7 +221,7 @@ async fn signals_reach_the_command() {
 #[tokio::test]
 async fn agents_that_work_at_the_same_time_have_logs_of_their_own() {
     let (one, other) = (Task::new(), Task::new());
-    // Each waits for the other, so that both are under way at once.
+    // Each waits for the other, so both run at once.
     let shared = tempfile::tempdir().unwrap();
     let agent = |own: &str, theirs: &str| {
         let path = shared.path().display();

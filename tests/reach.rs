@@ -1,4 +1,4 @@
-//! How far a suite reaches: files above it, links to elsewhere, links that lead back to themselves.
+//! Limits of a suite's files: files above it, links that lead out, circular links.
 
 #![cfg(unix)]
 
@@ -30,7 +30,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
     }
     let done = place.run(&["check", "--deny", "warnings"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(0), "no problems in 2 suites, 1 test\n"));
-    // Entries that lead to one file are reported as such, whatever they call it.
+    // Entries that lead to the same file are reported as such, whatever their names.
     place.write("cli-bench.yaml", "cli: git\nproviders: [a/b]\ntasks: [file://t/other.yaml, file://t/one.yaml]\n");
     let done = place.run(&["check"]);
     assert!(done.stdout.contains("warning[collision]: duplicate task file `t/one.yaml`"), "{done:?}");
@@ -38,7 +38,7 @@ fn a_directory_that_leads_back_to_itself_is_entered_once() {
 }
 
 #[test]
-fn a_link_out_of_the_suite_is_read_by_whoever_is_trusted() {
+fn link_out_of_the_suite_is_read_in_a_trusted_workspace() {
     let place = Place::empty();
     place.write("w/cli-bench.yaml", main("file://t.yaml"));
     place.write("w/k/kindlm.yaml", suite("true", "{output: {format: json, schemaFile: link.json}}"));
@@ -70,7 +70,7 @@ fn a_file_above_the_suite_is_read_and_reported_where_others_may_not_have_it() {
     let below = check("w/sub");
     assert!(below.stdout.contains("warning[invalid-path]: `../t.yaml` is outside the workspace"), "{below:?}");
     assert!(below.stdout.contains("unknown key `exit_cod`"), "{below:?}");
-    // What version control holds together is one workspace.
+    // A repository is one workspace.
     std::fs::create_dir(place.path().join("w/.git")).unwrap();
     assert!(!check("w/sub").stdout.contains("invalid-path"));
     place.write("w/sub/cli-bench.yaml", main("file://../nothing/*.yaml"));
@@ -82,7 +82,7 @@ fn a_file_above_the_suite_is_read_and_reported_where_others_may_not_have_it() {
 fn a_task_file_reports_its_own_problems() {
     let place = Place::empty();
     place.write("cli-bench.yaml", main("file://t.yaml"));
-    for (content, told) in
+    for (content, expected) in
         [(&b"- id: \xff\n"[..], "encoding"), (b"tasks:\n  - id: a\n", "wrong-type"), (b"", "missing-field")]
     {
         place.write("t.yaml", content);
@@ -96,11 +96,11 @@ fn a_task_file_reports_its_own_problems() {
         assert_eq!(code, Some(2), "{report}");
         assert_eq!(problems("cli-bench.yaml"), [""; 0], "{report}");
         let own = problems("t.yaml");
-        assert!(own.len() == 1 && own[0] == told, "{own:?}");
-        // Where only the suite is looked at, it has to say that tasks are missing.
+        assert!(own.len() == 1 && own[0] == expected, "{own:?}");
+        // A check of the suite alone has to report that tasks are missing.
         assert!(place.run(&["list"]).stdout.contains("has errors"));
     }
-    // What says that it is something else is checked as that.
+    // A file with a comment about another kind is checked as that.
     place.write("t.yaml", "# speclens: dialect=kindlm\nkindlm: 1\n");
     let (_, report) = checked(&place);
     assert!(report.to_string().contains("the task file `t.yaml` is not a list of tasks"), "{report}");

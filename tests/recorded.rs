@@ -1,4 +1,4 @@
-//! Recordings that no run made.
+//! Recordings that were not made by a run.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,8 +19,8 @@ use speclens_schema::{
 
 const NOW: &str = "2026-05-14T12:00:00Z";
 
-/// Records of every case of a cli-bench suite that an agent ended without running any command. Returns the suite, and its
-/// book.
+/// Writes a recording for every case of a cli-bench suite in which the agent ended without running a command. Returns
+/// the suite and its book.
 pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, Book) {
     let text = std::fs::read_to_string(directory.join(place)).unwrap();
     let document = Document::read(&text, SpecFile::CLI_BENCH.scalar_rules());

@@ -1,4 +1,4 @@
-//! Recordings on the disk: how they are kept, listed, shown and removed.
+//! Recordings on disk: how they are stored, listed, shown and removed.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::{Place, suite};
 
-/// A command whose output is longer than what is kept in a recording.
+/// A command whose output is too long to be inside a recording.
 const LONG: &str = "head -c 200000 /dev/zero | tr '\\0' y; echo needle";
 
 fn make_old(path: &Path) {
@@ -75,7 +75,7 @@ fn lock_of_another_process_delays_no_run_for_long() {
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
 }
 
-/// Returns a suite of tests that each write their own name.
+/// Returns a suite of tests that each print their own name.
 fn suite_of(tests: &[(&str, &str)]) -> String {
     let tests: String = tests
         .iter()
@@ -96,7 +96,7 @@ fn recorded_cases(place: &Place) -> Vec<String> {
     cases
 }
 
-/// Lets a recording be of long ago.
+/// Makes a recording look old.
 fn age(place: &Place, case: &str) {
     let is_of = |path: &&std::path::PathBuf| fs::read_to_string(path).unwrap().contains(&format!("\"case\":{case:?}"));
     let path = place.recordings().iter().find(is_of).unwrap().clone();
@@ -264,7 +264,7 @@ fn show_prints_what_was_recorded_without_secrets_and_control_characters() {
     let place =
         Place::with(&suite_of(&[("talks", "printf 'tok-123 \\033[2Jred\\n\\tnext\\n'; echo oops >&2; exit 3")]));
     assert_eq!(place.run(&["run", "--repeat", "2"]).code, Some(0));
-    // What has become a secret since.
+    // Text that has become a secret since.
     place.write("speclens.yaml", "recordings: {redact_patterns: ['tok-\\d+']}\n");
     let done = place.run(&["recordings", "show", "talks", "--path", "kindlm.yaml"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
@@ -310,9 +310,9 @@ fn prune_removes_what_its_options_choose_and_says_how_much() {
         assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
         done.stdout
     };
-    let told = prune(&["--dry-run", "--all"]);
-    assert!(told.starts_with("kindlm.yaml\n  a (command): fresh, "), "{told}");
-    assert!(told.contains("would remove 3 recordings and 1 text, 19"), "{told}");
+    let text = prune(&["--dry-run", "--all"]);
+    assert!(text.starts_with("kindlm.yaml\n  a (command): fresh, "), "{text}");
+    assert!(text.contains("would remove 3 recordings and 1 text, 19"), "{text}");
     assert_eq!((place.recordings().len(), place.texts().len()), (3, 1));
     assert_eq!(prune(&["--stale", "--older-than", "1"]), "nothing to remove\n", "it is old, and fresh");
     assert!(prune(&["--older-than", "36500", "--dry-run"]).starts_with("nothing"));

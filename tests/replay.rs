@@ -1,4 +1,4 @@
-//! Recordings: judged again without acting, never with a secret, never in the way.
+//! Recordings: judged again without acting, without secrets, and never an obstacle.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn a_changed_act_makes_the_recording_stale() {
     place.write("say.sh", "echo hello\n");
     assert_eq!(place.run(&["run"]).code, Some(0));
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
-    // The script that the command names.
+    // The script in the command.
     place.write("say.sh", "echo goodbye\n");
     let (code, report) = place.report(&["--recorded"]);
     assert_eq!((code, &run_of(&report)["status"]), (Some(3), &"unknown".into()));
@@ -149,7 +149,7 @@ fn file_that_the_command_makes_and_names_does_not_make_its_recording_stale() {
     assert_eq!(code, Some(0), "{report}");
     assert!(run_of(&report)["notes"].is_null(), "{report}");
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
-    // From now on it is an input like any other.
+    // From now on it is an ordinary input.
     place.write("made.txt", "edited");
     let (code, report) = place.report(&["--recorded"]);
     assert_eq!((code, &run_of(&report)["error"]["kind"]), (Some(3), &"stale".into()));
@@ -197,7 +197,7 @@ fn recording_of_another_machine_is_judged_and_marked() {
         let done = place.run(arguments);
         assert!(done.stdout.contains("recorded on another machine"), "{arguments:?}: {done:?}");
     }
-    // One that does not say where it was made is not another machine's.
+    // A recording without a machine is not another machine's.
     recording.as_object_mut().unwrap().remove("machine");
     fs::write(&path, recording.to_string()).unwrap();
     assert_eq!(run_of(&place.report(&["--recorded"]).1)["recording"], "replayed");
@@ -253,7 +253,7 @@ fn secrets_reach_no_recording_and_no_report() {
     let replayed = run(&["run", "--recorded", "--report", "json", "--set", "report.evidence=true"]);
     let recording = fs::read_to_string(&place.recordings()[0]).unwrap();
     for text in [&live.stdout, &human.text(), &junit.stdout, &replayed.stdout, &recording] {
-        // The suite's own text holds the secret: what the program observed does not.
+        // The suite's own text contains the secret: the observations do not.
         let observed: String = text.lines().filter(|line| !line.contains("contains")).collect();
         assert!(!observed.contains(&format!("key={SECRET}")), "{text}");
         assert!(!observed.contains("CUSTOMER Ada") && !observed.contains("ticket-4711"), "{text}");
@@ -263,7 +263,7 @@ fn secrets_reach_no_recording_and_no_report() {
     for done in [live, replayed] {
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let verdicts = run_of(&report)["verdicts"].as_array().unwrap();
-        // The claims of one test hold a masked value, so nobody can tell.
+        // The claims of one test contain a masked value, so their results are unknown.
         assert!(verdicts.iter().any(|verdict| verdict["outcome"] == "unknown"), "{report}");
         assert!(verdicts.iter().all(|verdict| verdict["outcome"] != "pass"), "{report}");
         assert_eq!(run_of(&report)["evidence"]["stderr"], format!("{stars}\n"));
@@ -273,7 +273,7 @@ fn secrets_reach_no_recording_and_no_report() {
 #[test]
 fn where_nothing_can_be_recorded_the_run_says_so_and_goes_on() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
-    place.write(".speclens", "a file stands in the way");
+    place.write(".speclens", "a file is in the way");
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.contains("1 passed"), "{done:?}");

@@ -1,4 +1,4 @@
-//! Runs: what is selected, how it ends, what is reported.
+//! Runs: selection, exit status, reports.
 
 use std::{
     fs,
@@ -97,7 +97,7 @@ fn exit_codes_distinguish_a_failed_claim_from_an_error() {
     // A failed claim takes precedence over an error of a run.
     let both = "  - {name: slow, command: sleep 60, expect: {output: {contains: [x]}}}\ndefaults: {timeoutMs: 1000}\n";
     assert_eq!(code("echo hello", "{output: {contains: [bye]}}", both), Some(1));
-    // Gates that are written permit failures, and cause them.
+    // Gates in the suite excuse failures, and cause them.
     let flaky = "sh -c 'if [ -e once ]; then echo good; else touch once; echo bad; fi'";
     let half = "    repeat: 2\ngates: {passRateMin: 0.5}\ndefaults: {concurrency: 1}\n";
     assert_eq!(code(flaky, "{output: {contains: [good]}}", half), Some(0));
@@ -168,7 +168,7 @@ fn only_what_failed_runs_again() {
     let done = place.run(&["run", "--failed"]);
     assert_eq!(done.code, Some(1), "{done:?}");
     assert_eq!((place.read("beta").as_str(), place.read("alpha-two").as_str()), ("x\nx\n", "x\nx\n"));
-    // The claim is mended: nothing has failed any more.
+    // The claim is corrected: nothing fails any more.
     place.write("kindlm.yaml", THREE);
     let done = place.run(&["run", "--failed"]);
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -187,7 +187,7 @@ fn what_was_never_run_has_not_failed() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stderr.contains("these tests have no recordings"), "{done:?}");
     assert!(!place.exists("beta"));
-    // A suite that cannot be looked at may have failed.
+    // A suite that cannot be read may have failed.
     place.write("speclens.yaml", "recording: {}\n");
     let done = place.run(&["run", "--failed"]);
     assert_eq!(done.code, Some(2), "{done:?}");
@@ -220,7 +220,7 @@ fn default_gate_that_fails_is_shown() {
         done.stdout.contains("gate failed: ") && done.stdout.contains("(the default of `passRateMin`)"),
         "{done:?}"
     );
-    // Where nothing is known, it decides nothing.
+    // An unknown result decides nothing.
     let place = Place::with(&suite("echo hello", "{judge: [{criteria: good}]}"));
     let done = place.run(&["run"]);
     assert_eq!(done.code, Some(3), "{done:?}");
@@ -245,7 +245,7 @@ fn command_that_could_not_begin_is_noted_though_its_claims_hold() {
     }
 }
 
-/// A KindLM suite of three tests that ask a model.
+/// A KindLM suite with three tests that ask a model.
 const ASKING: &str = "kindlm: 1
 project: demo
 suite: {name: asking}
@@ -259,7 +259,7 @@ tests:
 ";
 
 #[test]
-fn what_is_not_supported_yet_is_said_once() {
+fn unsupported_actions_are_reported_once() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
     place.write("a/kindlm.yaml", ASKING);
     place.write("b/kindlm.yaml", ASKING);
@@ -444,7 +444,7 @@ fn large_outputs_at_once_leave_memory_when_they_are_recorded() {
             "  - {{name: t{number}, command: '{command}', expect: {{output: {{contains: [needle]}}}}}}\n"
         ));
     }
-    // The peak so far of the program that runs the commands.
+    // The peak memory so far of the program that runs the commands.
     text.push_str(
         "  - {name: peak, command: 'sed -n s/VmHWM://p /proc/$PPID/status', expect: {output: {contains: [kB]}}}\n",
     );

@@ -24,7 +24,7 @@ tests:
 fn sarif(text: &str) -> Value {
     let log: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let schema = fs::read_to_string(repository().join("tests/sarif/sarif-schema-2.1.0.json")).unwrap();
-    // One `]` too many: a regular expression only to readers that are lenient.
+    // One `]` too many: only lenient readers accept it as a regular expression.
     let schema: Value = serde_json::from_str(&schema.replace("{2}]?$", "{2}$")).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     let errors: Vec<String> =
@@ -34,7 +34,7 @@ fn sarif(text: &str) -> Value {
 }
 
 #[test]
-fn sarif_follows_its_schema_and_points_at_the_mistake() {
+fn sarif_follows_its_schema_and_points_at_the_problem() {
     let place = Place::empty();
     place.write("a b/kindlm.yaml", WRONG);
     place.write("speclens.yaml", "severty: {}\n");

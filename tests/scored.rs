@@ -1,4 +1,4 @@
-//! ClawSpec scenarios that are run at a gateway on this machine: their judges, baselines and reports.
+//! ClawSpec scenarios at a gateway on this machine: judges, baselines and reports.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ const JUDGE: &str = "/qa/judge";
 const DONE: &str = r#"{"status": "completed", "runId": "run-1"}"#;
 const TOKEN: &str = "planted-token-4711";
 
-/// Returns a workspace with a skill, a text that its runs are taken to have written, and these scenarios.
+/// Returns a workspace with a skill, a text as the result of its runs, and these scenarios.
 fn workspace(scenarios: &str) -> Place {
     let place = Place::empty();
     place.write("clawspec.yaml", "{}\n");
@@ -41,31 +41,31 @@ fn judged(rubric: &str, more: &str) -> String {
     scenario("smoke", &format!("  - {{type: llm_judge, path: out.md, rubric: \"{rubric}\"{more}}}\n"))
 }
 
-/// A gateway that always says the same at a path.
+/// A gateway with a fixed answer for each path.
 struct Gateway {
     server: Loopback,
     answers: Arc<Mutex<BTreeMap<&'static str, (u16, &'static str)>>>,
 }
 
 impl Gateway {
-    /// Returns one that runs what it is asked to, and gives this score.
+    /// Returns a gateway that runs what it is asked to, and gives this score.
     fn scoring(score: &'static str) -> Gateway {
         let answers = Arc::new(Mutex::new(BTreeMap::from([(WEBHOOK, (200, DONE)), (JUDGE, (200, score))])));
         let shared = Arc::clone(&answers);
         let server = Loopback::acting(move |request| {
             let answer = shared.lock().unwrap().get(request.path.as_str()).copied();
             let (status, text) = answer.unwrap_or((404, "{}"));
-            Answer::Told(status, text.to_owned())
+            Answer::Reply(status, text.to_owned())
         });
         Gateway { server, answers }
     }
 
-    /// Says something else at a path from now on.
+    /// Changes the answer for a path.
     fn says(&self, path: &'static str, status: u16, text: &'static str) {
         self.answers.lock().unwrap().insert(path, (status, text));
     }
 
-    /// Returns how many requests of a path came so far.
+    /// Returns the number of requests for a path so far.
     fn count(&self, path: &str) -> usize {
         self.server.requests().iter().filter(|request| request.path == path).count()
     }
@@ -91,17 +91,17 @@ fn judge_of_the_gateway_is_asked_again_only_when_its_question_changes() {
     let recording = fs::read_to_string(&place.recordings()[0]).unwrap();
     assert!(recording.contains("it sells") && !recording.contains(TOKEN), "{recording}");
 
-    // Another threshold asks nobody, and shows the reasons.
+    // Another threshold needs no request, and shows the reasons.
     contract(&place, &judged("Score 1-5", ", section: hook, pass_threshold: 4"));
     let done = run_at(&place, &server, &["run", "--recorded"]);
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(done.stdout.contains("Judge score 3.50 below threshold 4.00"), "{done:?}");
     assert!(done.stdout.contains("the judge: it sells"), "{done:?}");
-    // Where scores only warn, the run passes.
+    // If scores only warn, the run passes.
     place.write("speclens.yaml", "clawspec: {thresholds: warn}\n");
     assert_eq!(run_at(&place, &server, &["run", "--recorded"]).code, Some(0));
 
-    // Another question is unknown until the judge is asked; nothing is started for it.
+    // A new question is unknown until the judge is asked; nothing is started for it.
     contract(&place, &judged("Score 1-9", ""));
     let done = run_at(&place, &server, &["run", "--recorded"]);
     assert!(done.code == Some(3) && done.stdout.contains("`speclens run --recorded --ask`"), "{done:?}");
@@ -154,7 +154,7 @@ fn capture_runs_each_scenario_so_many_times_and_stores_what_they_take() {
     assert!(stored.contains("duration_ms:") && !stored.contains("cost_usd") && !stored.contains("two"), "{stored}");
     assert_eq!(run_at(&place, &server, &["check", FILE]).code, Some(0));
 
-    // What is stored stays, unless somebody says otherwise.
+    // The stored values stay without `--force`.
     let again = ["baseline", "capture", "demo", "--runs", "5"];
     let done = run_at(&place, &server, &again);
     assert!(done.code == Some(2) && done.stderr.contains("`one` already has a baseline"), "{done:?}");
@@ -236,7 +236,7 @@ fn reports_continue_the_numbers_of_any_day_and_are_those_of_the_original() {
         contract.display().to_string()
     );
     assert_eq!(text, expected);
-    // What is only judged again leaves no report.
+    // Judging again writes no report.
     assert_eq!(run_at(&place, &server, &["run", "--recorded"]).code, Some(1));
     assert_eq!(reports(&place, "qa/reports").len(), 2);
 }
@@ -324,7 +324,7 @@ fn handoffs_within_a_pipeline_have_reports_of_their_own() {
     let pipeline = "skills/demo/tests/pipeline.yaml";
     let done = run_at(&place, &server, &["run", pipeline, "--report", "clawspec"]);
     assert!(done.code == Some(1) && done.stderr.contains("wrote 3 reports"), "{done:?}");
-    // A stage that left nothing handed nothing over.
+    // A stage without results has no handoff.
     let names = [
         "2026-05-14-demo-flow-pipeline-r1.yaml",
         "2026-05-14-lead-to-planner-plan-r1.yaml",

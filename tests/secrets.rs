@@ -1,4 +1,4 @@
-//! Secrets that a test's output held: a claim that they could decide is unknown, and one that they could not keeps its verdict.
+//! Secrets in a test's output: a claim that depends on one is unknown, and the others keep their verdicts.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::support::{Done, Place, suite};
 
 const KEY: &str = "sk-abcdef1234567890";
 
-/// Runs one test with secrets in its environment; the outcome of every verdict, and the run.
+/// Runs one test with secrets in its environment. Returns the outcome of every verdict, and the run.
 fn outcomes(place: &Place, arguments: &[&str]) -> (Option<i32>, Vec<String>, Value) {
     let mut all = vec!["run", "--report", "json", "--set", "report.evidence=true"];
     all.extend(arguments);
@@ -165,7 +165,7 @@ fn a_secret_in_the_suite_itself_is_not_printed() {
 
 #[test]
 fn a_key_that_is_pasted_into_a_suite_is_not_printed_by_check() {
-    // Put together here, so that no scanner takes this file for one with a key.
+    // Assembled here, so no scanner mistakes this file for one with a key.
     let key = format!("sk-{}", "proj-T3stT3stT3stT3stT3stT3stT3stT3stT3st1234");
     let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: [{key}, zz], contans: [{key}]}}}}")));
     place
@@ -184,7 +184,7 @@ fn the_character_that_replaces_secrets_hides_nothing_when_a_command_writes_it() 
     assert_eq!(place.run(&["run"]).code, Some(3));
 }
 
-/// What is a secret of the environment appears in no report, wherever it is written in the suite.
+/// A secret of the environment appears in no report, wherever the suite contains it.
 #[test]
 fn secret_in_the_suite_reaches_no_report() {
     let name = format!("case {KEY}");
@@ -226,7 +226,7 @@ fn secret_in_the_suite_reaches_no_report() {
     assert!(!std::fs::read_to_string(&recordings[0]).unwrap().contains(KEY));
 }
 
-/// With stars in it, a fix would destroy what it is applied to.
+/// With stars in it, a fix would destroy the text.
 #[test]
 fn fix_that_writes_a_secret_is_left_out_of_reports() {
     let place = Place::with(&suite("echo hello", &format!("{{output: {{contains: ['a', \"{KEY}\\d\"]}}}}")));
@@ -243,7 +243,7 @@ fn fix_that_writes_a_secret_is_left_out_of_reports() {
     }
 }
 
-/// A fix may be right beside a secret, and its title may name what is renamed.
+/// A fix beside a secret may be right, and its title may contain the renamed key.
 #[test]
 fn secret_beside_a_fix_is_masked_in_what_is_said_of_the_fix() {
     for (key, value) in

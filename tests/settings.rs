@@ -1,4 +1,4 @@
-//! Settings: what is wrong with them, and which of them count.
+//! Settings: problems, and precedence.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::support::{Place, suite};
 
 const GOOD: &str = "{output: {contains: [hello]}}";
 
-/// Settings with something wrong, by the name of the file, and a part of what is said about it.
+/// Invalid settings, by the name of the file, with a part of the message.
 fn wrong() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let utf16 = |text: &str| [0xfe_ff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect();
     vec![
@@ -89,7 +89,7 @@ fn every_report_of_a_refused_suite_names_the_settings() {
     assert!(done.stdout.contains("refused: its settings have errors"), "{done:?}");
 }
 
-/// Whether a run below a directory obeys settings that switch recordings off.
+/// Returns whether a run below a directory obeys settings that switch recordings off.
 fn obeys(place: &Place, folder: &str, arguments: &[&str]) -> bool {
     let mut program = place.program(arguments);
     let output = program.current_dir(place.path().join(folder)).output().unwrap();
@@ -107,7 +107,7 @@ fn settings_above_the_workspace_decide_nothing() {
     place.write("speclens.yaml", "recordings: {enabled: false}\n");
     let file = place.path().join("work/sub/kindlm.yaml");
     let file = file.to_str().unwrap();
-    // Without a repository, the outermost directory that the command line is about.
+    // Without a repository, the outermost directory on the command line.
     assert!(!obeys(&place, "work", &["run"]));
     assert!(!obeys(&place, "work", &["run", "sub"]));
     assert!(!obeys(&place, "work/sub", &["run", "../../work"]));
@@ -119,7 +119,7 @@ fn settings_above_the_workspace_decide_nothing() {
     assert!(program.current_dir(elsewhere.path()).output().unwrap().status.success());
     assert!(place.exists("work/sub/.speclens"));
     std::fs::remove_dir_all(place.path().join("work/sub/.speclens")).unwrap();
-    // The repository, from wherever it is looked at.
+    // The repository, from any directory.
     std::fs::create_dir(place.path().join(".git")).unwrap();
     assert!(obeys(&place, "work/sub", &["run"]));
     std::fs::create_dir(place.path().join("work/.git")).unwrap();

@@ -9,13 +9,13 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A directory of a test's own.
+/// A temporary directory.
 pub(crate) struct Place {
     directory: TempDir,
     home: TempDir,
 }
 
-/// What the program left behind.
+/// The result of the program.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) code: Option<i32>,
@@ -60,7 +60,7 @@ impl Place {
         self.path().join(name).exists()
     }
 
-    /// Returns the program, ready to be started here, without the settings and secrets of whoever runs the tests.
+    /// Returns the program, ready to be started here, without the settings and secrets of the user.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_speclens"));
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
@@ -90,7 +90,7 @@ impl Place {
         self.files(".speclens/recordings")
     }
 
-    /// Returns the texts that are beside the recordings here, by name.
+    /// Returns the separate texts of the recordings here, by name.
     pub(crate) fn texts(&self) -> Vec<PathBuf> {
         self.files(".speclens/recordings/texts")
     }
@@ -113,7 +113,7 @@ impl Done {
         }
     }
 
-    /// Everything that was printed.
+    /// Returns all output.
     pub(crate) fn text(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }

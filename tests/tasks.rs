@@ -1,4 +1,4 @@
-//! Tasks of cli-bench in the terminal: scripted models, dry runs, tables of results, what the command line names.
+//! Tasks of cli-bench in the terminal: scripted models, dry runs, tables of results, command-line options.
 
 use std::fs;
 
@@ -111,7 +111,7 @@ fn repeats_stop_once_the_threshold_of_their_model_is_decided_unless_settings_say
     let (code, report) = place.report(&["--recorded"]);
     let run = &report["suites"][0]["cases"][0]["runs"][3];
     assert_eq!((code, &run["status"], &run["error"]["kind"]), (Some(0), &"skip".into(), &"decided".into()));
-    // The recorded attempts decide nothing now.
+    // The recorded attempts no longer decide anything.
     place.write("cli-bench.yaml", place.read("cli-bench.yaml").replace("contains: bye", "contains: never"));
     let (code, report) = place.report(&["--recorded"]);
     let suite = &report["suites"][0];
@@ -255,7 +255,7 @@ fn recording_of_a_task_is_stale_when_its_program_or_a_file_that_its_commands_nam
             assert!(done.stdout.contains("stale: file `") && done.stdout.contains(file), "{name}: {done:?}");
             place.write(name, before);
         }
-        // What is in the `workdir` is what tasks do.
+        // Tasks change the content of the `workdir`.
         place.write("suite/work/result.txt", "other");
         assert_eq!(place.run(&["run", "--recorded"]).code, Some(0), "{cli}");
     }
@@ -397,7 +397,7 @@ fn control_sequences_of_programs_models_and_file_names_reach_no_report() {
     }
 }
 
-/// Returns a suite with a script that passes and a task file, whose item has these lines more.
+/// Returns a suite with a script that passes and a task file whose item has these additional lines.
 fn with_task_file(more: &str) -> Place {
     let place = Place::empty();
     place.write("cli-bench.yaml", "cli: sh\nproviders: [scripted/good]\ntasks:\n- file://tasks.yaml\n");
@@ -458,7 +458,7 @@ fn errors_in_scripts_that_are_played_are_shown_and_refuse_the_suite() {
         }
     }
     let done = place.run(&["run", "--dry-run", "--model", "scripted/good"]);
-    assert_eq!(done.code, Some(0), "a script that nobody plays refuses nothing: {done:?}");
+    assert_eq!(done.code, Some(0), "an unused script refuses nothing: {done:?}");
 }
 
 #[test]

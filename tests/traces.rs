@@ -1,4 +1,4 @@
-//! `speclens trace`: suites are judged by spans in files, and by those that a running system sends.
+//! `speclens trace`: suites are judged by spans in files, and by spans that a running system sends.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -50,8 +50,8 @@ scenarios:
       - { type: artifact_exists, path: out/a.md }
 "#;
 
-fn span(number: u64, parent: u64, name: &str, told: Value) -> Value {
-    let attributes: Vec<Value> = told
+fn span(number: u64, parent: u64, name: &str, attributes: Value) -> Value {
+    let attributes: Vec<Value> = attributes
         .as_object()
         .unwrap()
         .iter()
@@ -181,7 +181,7 @@ fn spans_that_are_sent_judge_the_suite() {
 
 #[cfg(unix)]
 #[test]
-fn command_is_told_where_to_send_and_its_failure_is_reported() {
+fn command_gets_the_receiver_address_and_its_failure_is_reported() {
     let place = clerk();
     let command = "printenv OTEL_EXPORTER_OTLP_ENDPOINT > endpoint; exit 7";
     let options = ["trace", "kindlm.yaml", "--listen", "--port", "0", "--timeout", "1000", "--command", command];
@@ -191,7 +191,7 @@ fn command_is_told_where_to_send_and_its_failure_is_reported() {
     assert!(place.read("endpoint").starts_with("http://127.0.0.1:"));
 }
 
-/// A program `openclaw` that works as an agent and exports the spans beside it.
+/// A program `openclaw` that works as an agent and exports the spans in the file beside it.
 #[cfg(unix)]
 const OPENCLAW: &str = r#"#!/usr/bin/env bash
 [ "$1" = agents ] && echo '[]' && exit
@@ -240,7 +240,7 @@ fn agent(settings: &str) -> Done {
 
 #[cfg(unix)]
 #[test]
-fn agent_that_a_run_starts_is_told_where_to_send_its_spans_and_judged_by_them() {
+fn agent_of_a_run_gets_the_receiver_address_and_is_judged_by_its_spans() {
     let done = agent("clawspec: { traces: { port: 0 } }\n");
     assert_eq!(done.code, Some(0), "{done:?}");
 }

@@ -28,9 +28,9 @@ mkdirSync(join(here, 'bin'));
 copyFileSync(program, join(here, 'bin', exe));
 chmodSync(join(here, 'bin', exe), 0o755);
 
-// A package has its own licence and changelog; the repository keeps them in one place.
-const licences = ['LICENSE-MIT', 'LICENSE-APACHE'].map((file) => readFileSync(join(repository, file), 'utf8'));
-writeFileSync(join(here, 'LICENSE.txt'), `speclens is licensed under either of the two licences below, at your option.\n\n${licences.join(`\n${'-'.repeat(80)}\n\n`)}`);
+// A package needs a license and a changelog; the repository keeps them in one place.
+const licenses = ['LICENSE-MIT', 'LICENSE-APACHE'].map((file) => readFileSync(join(repository, file), 'utf8'));
+writeFileSync(join(here, 'LICENSE.txt'), `speclens is licensed under either of the two licenses below, at your option.\n\n${licenses.join(`\n${'-'.repeat(80)}\n\n`)}`);
 copyFileSync(join(repository, 'CHANGELOG.md'), join(here, 'CHANGELOG.md'));
 
 run('npm', ['run', '--silent', 'check']);

@@ -252,7 +252,7 @@ pub enum Origin {
 pub struct Absence {
     /// The kind of reason.
     pub kind: AbsenceKind,
-    /// What happened and what to do.
+    /// A description and a remedy.
     pub message: String,
 }
 

@@ -29,10 +29,10 @@ pub use declared::Declared;
 pub use paths::{lexical, slashed, way};
 
 /// Maximum size in bytes of a file that is read for a check.
-const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum number of entries of a listed directory.
-const LIST_LIMIT: usize = 10_000;
+const MAX_LISTED_ENTRIES: usize = 10_000;
 
 /// The texts of open documents, which take precedence over the files on disk.
 pub trait Buffers: Send + Sync + std::fmt::Debug {
@@ -281,7 +281,7 @@ impl DiskFiles {
             .into_iter()
             .flatten()
             .flatten()
-            .take(LIST_LIMIT)
+            .take(MAX_LISTED_ENTRIES)
             .filter_map(|entry| {
                 let metadata = fs::metadata(entry.path()).ok()?;
                 Some((entry.file_name().into_string().ok()?, kind_of(&metadata)))
@@ -621,9 +621,9 @@ fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
         return Err("it is not a regular file".to_owned());
     }
     let mut content = Vec::new();
-    fs::File::open(path).map_err(reason)?.take(SIZE_LIMIT + 1).read_to_end(&mut content).map_err(reason)?;
-    if content.len() as u64 > SIZE_LIMIT {
-        return Err(format!("it is larger than {} MB", SIZE_LIMIT / 1024 / 1024));
+    fs::File::open(path).map_err(reason)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(reason)?;
+    if content.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES / 1024 / 1024));
     }
     Ok(content.into())
 }

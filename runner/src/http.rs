@@ -1,9 +1,6 @@
-//! HTTP connections: their encryption, requests that carry a secret, and the reasons of errors.
+//! HTTP connections: their encryption, and clients that send a secret.
 
-use std::{
-    error::Error,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
@@ -49,13 +46,4 @@ pub(crate) fn with_secret(address: &Url) -> Result<ClientBuilder, String> {
         .tls_backend_preconfigured(encryption(address.scheme())?);
     // A proxy could read what is not encrypted, and does not lead to this machine.
     Ok(if address.scheme() == "http" || is_loopback(address) { builder.no_proxy() } else { builder })
-}
-
-/// Returns the innermost cause of an error: the outer ones only say where it happened.
-pub(crate) fn innermost(error: &dyn Error) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }

@@ -14,6 +14,7 @@
 //! crate does).
 
 pub mod book;
+mod cause;
 pub mod clock;
 pub mod event;
 pub mod exec;

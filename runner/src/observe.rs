@@ -48,7 +48,7 @@ pub struct View {
     pub watch: Option<Arc<Watch>>,
     /// Cancels every wait.
     pub cancel: CancellationToken,
-    /// Returns the total time for which the program has been suspended: it counts towards no wait.
+    /// Returns the total time for which the program has been suspended: it counts toward no wait.
     pub suspended: fn() -> Duration,
 }
 

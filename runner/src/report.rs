@@ -145,9 +145,9 @@ impl SuiteReport {
 
     /// Returns the number of tests. A test in a file with its own report counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
-        let told: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
+        let reported: BTreeSet<&str> = reports.iter().map(|report| report.source.path.as_str()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));
-        cases.filter(|(report, case)| case.file.is_none() || !told.contains(report.path_of(case).as_ref())).count()
+        cases.filter(|(report, case)| case.file.is_none() || !reported.contains(report.path_of(case).as_ref())).count()
     }
 
     /// Returns the name for headings: the author's, or the file's.

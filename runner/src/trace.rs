@@ -13,7 +13,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 pub use files::read;
@@ -26,7 +26,7 @@ use speclens_schema::{
     trace::{Clues, MARK, assemble, is_outermost, join},
 };
 
-use crate::{exec::process, patience::Patience, watch::Identity};
+use crate::{exec::process, patience::Patience, recording, watch::Identity};
 use receiver::Receiver;
 
 /// Sources of traces, and waiting times.
@@ -47,13 +47,13 @@ pub struct TraceSettings {
 }
 
 /// Default of `trace_poll_delay_ms`.
-const SILENCE: u64 = 3_000;
+const DEFAULT_SILENCE_MS: u64 = 3_000;
 
 /// Default of `time_window_padding_ms`.
-const PADDING: u64 = 10_000;
+const DEFAULT_PADDING_MS: u64 = 10_000;
 
 /// Maximum wait for a trace that does not arrive or does not end, as a multiple of the silence.
-const PATIENCE: u32 = 4;
+const MAX_SILENCES: u32 = 4;
 
 impl TraceSettings {
     /// Reads the sources of traces. `variable` looks up the environment.
@@ -71,8 +71,8 @@ impl TraceSettings {
                 Backend::Opik => Some(OpikTarget::of(traces.opik.as_ref(), variable)),
                 Backend::None => None,
             },
-            silence: Duration::from_millis(traces.trace_poll_delay_ms.unwrap_or(SILENCE)),
-            padding: Duration::from_millis(traces.time_window_padding_ms.unwrap_or(PADDING)),
+            silence: Duration::from_millis(traces.trace_poll_delay_ms.unwrap_or(DEFAULT_SILENCE_MS)),
+            padding: Duration::from_millis(traces.time_window_padding_ms.unwrap_or(DEFAULT_PADDING_MS)),
         }
     }
 }
@@ -173,9 +173,9 @@ impl TraceWatch {
     fn received_root(&self, receiver: &Receiver, clues: &Clues) -> bool {
         // Another act may begin at the same time, so the time does not identify it.
         let clues = Clues { started_us: i64::MAX, padding_us: 0, ..clues.clone() };
-        receiver.store().look(self.since, |sight| {
-            let found = join(&sight.traces, &clues).map(|(found, _)| found).unwrap_or_default();
-            let mut spans = found.iter().flat_map(|index| &sight.traces[*index].spans);
+        receiver.store().look(self.since, |contents| {
+            let found = join(&contents.traces, &clues).map(|(found, _)| found).unwrap_or_default();
+            let mut spans = found.iter().flat_map(|index| &contents.traces[*index].spans);
             spans.any(|it| is_outermost(it) && it.ended_us().is_some())
         })
     }
@@ -200,7 +200,7 @@ impl TraceWatch {
             return Answer::Trace(TraceAnswer::Missing(NO_BACK_END.to_owned()));
         }
         let patience = Patience::begin(process::suspended);
-        let limit = settings.silence * PATIENCE;
+        let limit = settings.silence * MAX_SILENCES;
         let mut arrivals = match &self.receiver {
             Some(Ok(receiver)) => Some(receiver.store().listen()),
             Some(Err(_)) | None => None,
@@ -238,7 +238,7 @@ impl TraceWatch {
                     None => Answer::Trace(TraceAnswer::Missing("no trace of the run was found".to_owned())),
                 };
             }
-            let pause = found.unwrap_or(settings.silence).max(LEAST_PAUSE).min(limit);
+            let pause = found.unwrap_or(settings.silence).max(MIN_PAUSE).min(limit);
             let arrived = async {
                 match &mut arrivals {
                     Some(arrivals) if found.is_none() => drop(arrivals.changed().await),
@@ -259,13 +259,14 @@ impl TraceWatch {
             Source::Received(Ok(receiver)) => {
                 let (store, since, clues) = (Arc::clone(receiver.store()), self.since, clues.clone());
                 let look = move || {
-                    store.look(since, |sight| {
-                        let (found, joined) = join(&sight.traces, &clues).map_err(|ambiguous| ambiguous.sentence())?;
-                        let Some(quiet) = found.iter().map(|index| sight.last[*index].elapsed()).min() else {
+                    store.look(since, |contents| {
+                        let (found, joined) =
+                            join(&contents.traces, &clues).map_err(|ambiguous| ambiguous.sentence())?;
+                        let Some(quiet) = found.iter().map(|index| contents.last[*index].elapsed()).min() else {
                             return Ok(None);
                         };
-                        let spans = found.iter().flat_map(|index| sight.traces[*index].spans.iter().copied());
-                        let cost_usd = sight.spending.between(clues.started_us, now_us());
+                        let spans = found.iter().flat_map(|index| contents.traces[*index].spans.iter().copied());
+                        let cost_usd = contents.spending.between(clues.started_us, now_us());
                         Ok(Some((Trace { joined, cost_usd, ..assemble(spans) }, Some(quiet))))
                     })
                 };
@@ -295,7 +296,7 @@ const NO_BACK_END: &str = "no source of traces is configured; set `observability
     `clawspec.traces` in `speclens.yaml`";
 
 /// Minimum pause between two observations.
-const LEAST_PAUSE: Duration = Duration::from_millis(20);
+const MIN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Returns the variables that tell programs where to send their traces, and how to mark them.
 pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
@@ -318,9 +319,8 @@ pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
 }
 
 /// Returns the time in microseconds since the Unix epoch.
-fn now_us() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+pub(crate) fn now_us() -> i64 {
+    i64::try_from(recording::now_us()).unwrap_or(i64::MAX)
 }
 
 /// Looks on a thread that may block.

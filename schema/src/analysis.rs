@@ -35,10 +35,11 @@ use crate::{
     finding::Report,
     json_schema::SpecFile,
     problem::{Code, Problem},
-    rules::{ambiguous_scalar::cut_text, pasted_secret, placeholder, suspicious_pattern::compared},
+    rules::ambiguous_scalar::cut_text,
     settings::Settings,
     suite::{Action, Case, Suite},
     validate::{self, Definition, is_damaged},
+    walk,
 };
 
 use errors::{Errors, doubted};
@@ -213,19 +214,7 @@ impl Analyzer {
         let mut report = Report::default();
         validate::check(node, definition, files, &mut report);
         if !self.file.is_settings() {
-            match definition {
-                Definition::Root(file) => {
-                    let lists = Definition::lists(file);
-                    pasted_secret::check_root(node, lists, &mut report);
-                    placeholder::check_root(node, lists, &mut report);
-                    compared::check_root(node, definition, lists, &mut report);
-                }
-                Definition::Item(..) => {
-                    pasted_secret::check_item(node, &mut report);
-                    placeholder::check_item(node, &mut report);
-                    compared::check_item(node, definition, &mut report);
-                }
-            }
+            walk::check(node, definition, self.format(), files, &mut report);
         }
         if let Some(format) = self.format() {
             format.report(node, definition, files, &mut report);

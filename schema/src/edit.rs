@@ -17,7 +17,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::{
-    document::{NodeRef, Shape},
+    document::{NodeRef, Shape, quoted},
     problem::Edit,
     shape::scalar,
 };
@@ -68,6 +68,14 @@ pub(crate) fn rewrite(value: NodeRef<'_>, words: impl Into<String>) -> Option<Ve
 /// Puts the text of a scalar in quotes.
 pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     rewrite(value, Value::from(value.text()?).to_string())
+}
+
+/// Puts a text in quotes, and with it what is beside it on its line and was read as something else: a tag, a comment. Returns
+/// the words, too.
+pub(crate) fn quote_with(text: NodeRef<'_>, whole: &Range<usize>) -> Option<(String, Vec<Edit>)> {
+    let words = source(text, whole.clone()).filter(|words| !words.contains('\n') && can_change_value(text))?;
+    let quoted = quoted(&words);
+    Some((quoted.clone(), vec![Edit::new(whole.clone(), quoted)]))
 }
 
 /// Puts each of two values on one line instead of the other.

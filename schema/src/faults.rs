@@ -74,8 +74,8 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::MissingColon(word) => return format!("missing colon after `{word}`"),
         FaultKind::KeyHasValue(key) => return format!("`{key}` already has a value"),
         FaultKind::ForeignBlank { other, place } => return foreign_blank(*other, *place),
-        FaultKind::Misindented { indent, column, neighbour } => {
-            let others = match neighbour {
+        FaultKind::Misindented { indent, column, neighbor } => {
+            let others = match neighbor {
                 Some(key) => format!("`{key}` above it"),
                 None => "its neighbors".to_owned(),
             };

@@ -115,24 +115,25 @@ pub struct Site<'d> {
 }
 
 impl<'d> Site<'d> {
-    /// Returns the value that is wrong, with its place. `None` where something is missing.
+    /// Returns the value that is wrong, with its place; of several with one key, the one that is underlined. `None` where
+    /// something is missing.
     pub(crate) fn spot(&self) -> Option<Spot<'d>> {
-        Spot::root(self.root).at(self.at)
+        Spot::root(self.root).around(self.at, self.range.start)
     }
 
     /// Returns the node that is wrong. `None` where something is missing.
     pub fn node(&self) -> Option<NodeRef<'d>> {
-        self.root.find(self.at)
+        Some(self.spot()?.node)
     }
 
     /// Returns what holds the place.
     pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
-        self.root.find(&self.at.parent()?)
+        Some(self.holder()?.node)
     }
 
     /// Returns what holds the place, with its own place.
     pub(crate) fn holder(&self) -> Option<Spot<'d>> {
-        Spot::root(self.root).at(&self.at.parent()?)
+        Spot::root(self.root).around(&self.at.parent()?, self.range.start)
     }
 
     /// Returns the edits that put other words instead of the value that is wrong.

@@ -55,16 +55,13 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
     for (claim, found) in claims {
         let is_precondition = found.is_precondition();
         if let Some(reason) = left_out(evidence.only, is_precondition) {
-            judged.extend(found.check.check(evidence).into_iter().map(|verdict| Judged {
-                claim,
-                verdict: Verdict {
-                    outcome: Outcome::Skip(reason.to_owned()),
-                    code: None,
-                    score: None,
-                    related: Vec::new(),
-                    ..verdict
-                },
-            }));
+            judged.extend(
+                found
+                    .check
+                    .check(evidence)
+                    .into_iter()
+                    .map(|verdict| Judged { claim, verdict: verdict.instead(Outcome::Skip(reason.to_owned())) }),
+            );
             continue;
         }
         let texts = found.check.texts();
@@ -193,15 +190,7 @@ mod tests {
 
     impl Check for Fixed {
         fn check(&self, _: &Evidence) -> Vec<Verdict> {
-            vec![Verdict {
-                at: Pointer::root(),
-                kind: "fixed",
-                label: String::new(),
-                code: None,
-                score: None,
-                outcome: self.0.clone(),
-                related: Vec::new(),
-            }]
+            vec![Verdict::of("fixed", "", self.0.clone())]
         }
 
         fn texts(&self) -> Vec<String> {

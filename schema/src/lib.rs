@@ -23,6 +23,7 @@ pub mod json_schema;
 pub mod judge;
 pub mod kind;
 mod new_file;
+pub(crate) mod pattern;
 pub mod problem;
 pub mod reference;
 pub(crate) mod rules;
@@ -35,6 +36,7 @@ pub mod suite;
 pub mod template;
 pub mod unparsed;
 pub mod validate;
+mod walk;
 pub mod words;
 
 pub use speclens_judge::{check, evidence, mask, trace, verdict};

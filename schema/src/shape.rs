@@ -8,6 +8,7 @@
 mod branches;
 mod names;
 mod places;
+mod words;
 mod written;
 
 use std::hash::{Hash, Hasher};
@@ -24,6 +25,7 @@ use written::plain;
 
 pub use names::{Advice, OtherName};
 pub use places::{Place, all_keys, place_of, places_of};
+pub use words::Word;
 pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;
@@ -77,24 +79,6 @@ pub struct Choice {
     pub value: &'static Value,
     /// What it means, as Markdown.
     pub docs: Option<&'static str>,
-}
-
-/// What a text means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// A path to a file of this kind, such as `json-schema`, `directory` or `any`.
-    File(&'static str),
-    /// A regular expression of this flavour.
-    Pattern(&'static str),
-    /// A text with placeholders, filled from the map beside it that has this name, or by the dialect that
-    /// has it.
-    Template(&'static str),
-    /// A command for the shell.
-    Shell,
-    /// The name of one of these.
-    Refers(&'static str),
-    /// The name that one of these has from now on. At a map, each of its keys is such a name.
-    Defines(&'static str),
 }
 
 /// The type of a node.
@@ -153,7 +137,13 @@ impl Shape {
 
     /// Returns the member of a mapping, by the branches that are chosen already; `below` is its node.
     pub fn child(&self, key: &str, below: Option<NodeRef<'_>>) -> Option<Shape> {
-        Some(self.member(&Step::Key(key.into()))?.at(below))
+        self.member_at(&Step::Key(key.into()), below)
+    }
+
+    /// Returns the member of a mapping or the item of a list, by the branches that are chosen already; `below` is its
+    /// node.
+    pub(crate) fn member_at(&self, step: &Step<'_>, below: Option<NodeRef<'_>>) -> Option<Shape> {
+        Some(self.member(step)?.at(below))
     }
 
     /// Returns the member of a mapping, or the item of a list, by the branches that are chosen.
@@ -301,54 +291,6 @@ impl Shape {
             Some("object") => Type::Mapping,
             _ => Type::Any,
         }
-    }
-
-    /// Returns what a text means beyond its letters.
-    pub fn word(&self) -> Option<Word> {
-        let text = |name: &str| self.keyword(name).and_then(Value::as_str);
-        text("x-file")
-            .map(Word::File)
-            .or_else(|| text("x-pattern").map(Word::Pattern))
-            .or_else(|| text("x-template").map(Word::Template))
-            .or_else(|| text("x-refers").map(Word::Refers))
-            .or_else(|| text("x-defines").map(Word::Defines))
-            .or_else(|| self.is_shell().then_some(Word::Shell))
-    }
-
-    /// Returns what fills the placeholders of a text, whatever else it means.
-    pub fn template(&self) -> Option<&'static str> {
-        self.keyword("x-template")?.as_str()
-    }
-
-    /// Returns the kind of a name that nothing defines and several places share, such as `tags`; whatever else it
-    /// means.
-    pub fn shares(&self) -> Option<&'static str> {
-        self.keyword("x-shares")?.as_str()
-    }
-
-    /// Whether a text is a command for the shell, whatever else it means.
-    pub fn is_shell(&self) -> bool {
-        self.keyword("x-shell") == Some(&Value::Bool(true))
-    }
-
-    /// Returns the only names that placeholders may have here; `None` if that is not limited.
-    pub fn template_names(&self) -> Option<Vec<&'static str>> {
-        Some(self.keyword("x-template-names")?.as_array()?.iter().filter_map(Value::as_str).collect())
-    }
-
-    /// Whether a path may be a pattern that matches many.
-    pub fn is_glob(&self) -> bool {
-        self.keyword("x-glob") == Some(&Value::Bool(true))
-    }
-
-    /// Returns the sibling key without which the field has no effect.
-    pub fn only_with(&self) -> Option<&'static str> {
-        self.keyword("x-only")?.as_str()
-    }
-
-    /// Whether the keys of the mapping are claims: an unknown one is a claim that vanishes.
-    pub fn holds_claims(&self) -> bool {
-        self.keyword("x-claims").is_some()
     }
 
     /// Whether an empty text, list or mapping is a mistake here.

@@ -39,6 +39,31 @@ impl<'d> Spot<'d> {
         Some(Spot { node, key, at: self.at.join(place) })
     }
 
+    /// Returns the node at a place below this one. Where a mapping has a key twice, it is the entry around a byte.
+    pub(crate) fn around(&self, place: &Pointer, byte: usize) -> Option<Spot<'d>> {
+        let spot = self.at(place);
+        // The part around the byte may be behind an alias, and is not to be found by the bytes then.
+        if spot.as_ref().is_none_or(|spot| spot.holds(byte) || !spot.is_own()) {
+            return spot;
+        }
+        let mut found = self.clone();
+        for step in place.steps() {
+            let twins =
+                found.entries().into_iter().filter(|(key, _)| step.key() == Some(key)).map(|(_, member)| member);
+            found = twins
+                .into_iter()
+                .find(|member| member.holds(byte))
+                .or_else(|| found.at(&Pointer::root().step(&step)))?;
+        }
+        Some(found)
+    }
+
+    /// Whether a byte belongs to its key or to its value.
+    fn holds(&self, byte: usize) -> bool {
+        let start = self.key.map_or(self.node.own_range().start, |key| key.own_range().start);
+        (start..=self.node.own_range().end).contains(&byte)
+    }
+
     /// Returns the value below several keys.
     pub(crate) fn find(&self, keys: &[&str]) -> Option<Spot<'d>> {
         let (first, rest) = keys.split_first()?;

@@ -34,6 +34,17 @@ pub struct Filling {
     pub allows_blanks: bool,
     /// The names with a value; none where the author chooses them.
     pub variables: &'static [Variable],
+    /// What happens where a name has no value. `None` where its format says more about it.
+    pub unfilled: Option<Unfilled>,
+}
+
+/// What happens where a placeholder has a name without a value.
+#[derive(Clone, Copy, Debug)]
+pub struct Unfilled {
+    /// The consequence, where the name is unknown.
+    pub note: &'static str,
+    /// In which other files some of the variables have a value, and the consequence here.
+    pub elsewhere: Option<(&'static str, &'static str)>,
 }
 
 /// Every filling.
@@ -56,7 +67,7 @@ pub fn allows_blanks(word: &str) -> bool {
     filling(word).is_some_and(|filling| filling.allows_blanks)
 }
 
-fn filling(word: &str) -> Option<&'static Filling> {
+pub(crate) fn filling(word: &str) -> Option<&'static Filling> {
     FILLINGS.iter().find(|filling| filling.word == word)
 }
 

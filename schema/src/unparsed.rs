@@ -21,15 +21,7 @@ struct NotUnderstood {
 
 impl Check for NotUnderstood {
     fn check(&self, _evidence: &Evidence) -> Vec<Verdict> {
-        vec![Verdict {
-            at: Pointer::root(),
-            kind: KIND,
-            label: "Invalid part".to_owned(),
-            code: None,
-            score: None,
-            outcome: Outcome::Unknown(self.reason.clone()),
-            related: Vec::new(),
-        }]
+        vec![Verdict::of(KIND, "Invalid part", Outcome::Unknown(self.reason.clone()))]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -5,14 +5,20 @@
 //! |---|---|---|
 //! | `x-file` | `json-schema` or `any` | a path, relative to the suite's directory, with `/` |
 //! | `x-pattern` | `ecmascript` or `python` | a regular expression, written without delimiters or flags |
+//! | `x-searches` | `commands`, `secrets`, ... | beside `x-pattern`, where a format has several kinds of patterns: what is searched |
 //! | `x-glob` | `true` | beside `x-file`: a path in which `*`, `?` and `[...]` match letters |
+//! | `x-exists` | `directory`, `golden`, `soul` or empty | beside `x-file`: a path at which something is before a run, and what is created there |
+//! | `x-inside` | `true` | beside `x-file`: a path that does not lead out of the workspace |
 //! | `x-template` | `vars`, `clawspec` or `gateway` | text in which `{{name}}` stands for a value |
 //! | `x-refers` | `prompts`, `models`, `providers`, `tools` | a name defined elsewhere in the file |
 //! | `x-defines` | the same | the name of the thing it stands in; at a map, each of its keys is one |
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name that nothing defines: the same text elsewhere in the suite, or the workspace, means the same |
 //!
-//! Two more keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes) and
-//! `x-only` (the sibling key without which the field has no effect).
+//! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only` (the
+//! sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number must be at least as
+//! great). `x-model` is at the ids of models, such as `openai/gpt-4o`, and `x-model-of` at the name by which the provider in a sibling
+//! key knows a model. `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of
+//! the tool that a sibling key names, or, where it is empty, that the mapping belongs to. `x-template` at a mapping counts for every text in it.
 //!
 //! Names that people write for a key are declared where the key is, or at the type that has the key's name. They feed fixes,
 //! completion and the reference:
@@ -111,6 +117,11 @@ word! {
 }
 
 word! {
+    /// A regular expression whose matches are masked.
+    SecretPattern, { "type": "string", "x-pattern": "ecmascript", "x-searches": "secrets" }
+}
+
+word! {
     /// A text that must not be empty, in which `{{name}}` stands for the value of a variable.
     Template, { "type": "string", "minLength": 1, "x-template": "vars" }
 }
@@ -145,7 +156,7 @@ word! {
 
 word! {
     /// The path of a file that a scripted gateway writes.
-    ScriptFile, { "type": "string", "minLength": 1, "x-file": "any", "x-template": "gateway" }
+    ScriptFile, { "type": "string", "minLength": 1, "x-file": "any", "x-inside": true, "x-template": "gateway" }
 }
 
 word! {

@@ -58,6 +58,14 @@ fn time_of_checking(file: SpecFile, text: &str) -> f64 {
     tries.fold(f64::MAX, f64::min)
 }
 
+/// Asserts that many mistakes cost less than this many times as much as few.
+#[track_caller]
+fn assert_growth(what: &str, [few, many]: [usize; 2], limit: f64, time: impl Fn(usize) -> f64) {
+    // Other work on the machine can make one of the two slow; then the next try decides.
+    let tries: Vec<f64> = (0..5).map(|_| time(many) / time(few)).take_while(|ratio| *ratio >= limit).collect();
+    assert!(tries.len() < 5, "{what}: {many} cost {tries:?} times as much as {few}");
+}
+
 /// Eight times as many mistakes in one mapping take about eight times as long, not sixty-four times.
 #[test]
 fn mistakes_cost_what_they_are_many() {
@@ -79,9 +87,7 @@ fn mistakes_cost_what_they_are_many() {
         ("repeated keys", &|count| format!("suite:\n{}", lines(count, &|at| format!("  k{}: 1\n", at / 2)))),
     ];
     for (what, suite) in suites {
-        let time = |count| time_of_checking(SpecFile::KINDLM, &suite(count));
-        let (few, many) = (time(400), time(3200));
-        assert!(many < few * 24.0, "{what}: {few} s for 400, {many} s for 3200");
+        assert_growth(what, [400, 3200], 24.0, |count| time_of_checking(SpecFile::KINDLM, &suite(count)));
     }
 }
 
@@ -97,11 +103,11 @@ fn mistakes_behind_aliases_cost_what_they_are_many() {
         (SpecFile::CLI_BENCH, bench, "{nope: x}"),
         (SpecFile::KINDLM, kindlm, "{tol: x}"),
     ] {
-        let time = |count| time_of_checking(file, &format!("{head}    - &a {claim}\n{}", "    - *a\n".repeat(count)));
-        // Each mistake costs so much by itself that a square shows late. Other work on the machine can make one of the
-        // two slow, and then the next try tells.
-        let tries: Vec<f64> = (0..5).map(|_| time(4800) / time(300)).take_while(|ratio| *ratio >= 32.0).collect();
-        assert!(tries.len() < 5, "{claim} in {}: 4800 cost {tries:?} times as much as 300", file.as_str());
+        let what = format!("{claim} in {}", file.as_str());
+        // Each mistake costs so much by itself that a square shows late.
+        assert_growth(&what, [300, 4800], 32.0, |count| {
+            time_of_checking(file, &format!("{head}    - &a {claim}\n{}", "    - *a\n".repeat(count)))
+        });
     }
 }
 

@@ -291,7 +291,7 @@ fn errors_come_from_the_status_an_exception_or_the_type() {
             "Other s error=no such order",
             "Other s error=it broke",
             "Other s",
-            "Other s error=it failed, and does not say why",
+            "Other s error=failed without an error message",
             "Other s error=timeout",
         ],
     );

@@ -74,7 +74,7 @@ enum Command {
     List(list::Args),
     /// List, show or remove recordings
     Recordings(recordings::Args),
-    /// Store the metrics of a ClawSpec target as a baseline, or compare with the stored baseline
+    /// Store the metrics of a ClawSpec target as a baseline, or compare runs with it
     Baseline(baseline::Args),
     /// List the targets of a ClawSpec workspace that its coverage ledger misses
     Coverage(coverage::Args),

@@ -20,6 +20,7 @@ mod features;
 mod fix_all;
 mod found;
 mod ignoring;
+mod inbox;
 mod indexing;
 mod limit;
 mod methods;
@@ -40,7 +41,7 @@ use std::{sync::Arc, time::Duration};
 use speclens_runner::clock::Clock;
 use speclens_schema::{analysis::Problems, document::Document, json_schema::SpecFile};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tower_lsp_server::{LspService, Server};
+use tower_lsp_server::LspService;
 
 use crate::{
     signals,
@@ -49,10 +50,6 @@ use crate::{
 };
 use backend::Backend;
 use session::{Session, Snapshot};
-
-/// Maximum number of requests that are under way at once. It must be larger than any client's appetite: a request that
-/// waits for a place cannot be cancelled.
-const CONCURRENCY: usize = 4096;
 
 /// Fewest threads that work on requests: a long one must not hold up a short one.
 const MIN_REQUEST_THREADS: usize = 3;
@@ -94,8 +91,7 @@ where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send + 'static,
 {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let requests = Pool::start("request", (cores + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
+    let requests = Pool::start("request", (threads::cores() + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS))?;
     let patient = Pool::start("patient", 2)?;
     let (outbox, draining) = transport::Outbox::new(output);
     let mut session = None;
@@ -107,8 +103,6 @@ where
     let (service, socket) = methods::read(service, client::Abilities::default()).finish();
     let session = session.expect("the service made its backend");
     let drained = tokio::spawn(draining);
-    let (messages, passed_on) = tokio::io::duplex(256 * 1024);
-    let sifting = tokio::spawn(transport::sift(input, passed_on, outbox.clone()));
     for _ in 0..changes::THREADS {
         let session = Arc::clone(&session);
         let runtime = tokio::runtime::Handle::current();
@@ -128,16 +122,14 @@ where
         threads::start("index", move || indexing::fill_until_stopped(&session, &runtime))?
     };
     let guarded = transport::Guarded::new(service, outbox.clone());
-    let server = Server::new(messages, outbox, socket).concurrency_level(CONCURRENCY);
     let end = tokio::select! {
-        () = server.serve(guarded) => End::Client,
+        () = transport::serve(input, guarded, socket, outbox) => End::Client,
         () = stop => End::Signal,
     };
     session.stop();
     if tokio::time::timeout(RUNS_END, session.acting.ended()).await.is_err() {
         tracing::warn!("commands did not end in time and are killed");
     }
-    sifting.abort();
     // What was answered still has to reach the client, if it reads at all.
     let _ = tokio::time::timeout(Duration::from_millis(500), drained).await;
     // The end of the program ends them.

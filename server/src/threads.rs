@@ -8,7 +8,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError,
         mpsc::{Sender, channel},
     },
     thread::{self, JoinHandle},
@@ -27,6 +27,12 @@ const MAX_ASYNC_THREADS: usize = 4;
 /// Maximum number of threads on which it reads, writes and judges beside that.
 const MAX_BLOCKING_THREADS: usize = 8;
 
+/// Returns the number of processors that may be used. The system is asked once: it reads files to answer.
+pub(crate) fn cores() -> usize {
+    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    *CORES
+}
+
 /// Starts a thread, or says why there is none.
 pub(crate) fn start<T: Send + 'static>(
     name: &str,
@@ -43,7 +49,7 @@ const REFUSED: &str = "cannot start a thread: raise the limit on memory (`ulimit
 /// threads that tokio has are kept.
 pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-    let workers = thread::available_parallelism().map_or(1, usize::from).clamp(2, MAX_ASYNC_THREADS);
+    let workers = cores().clamp(2, MAX_ASYNC_THREADS);
     try_threads(workers + MAX_BLOCKING_THREADS)?;
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)

@@ -1,4 +1,4 @@
-//! What goes wrong while agents work: what is said about it, and that nothing is left behind.
+//! Failures while agents work: messages, and nothing left behind.
 
 use std::{
     fs,
@@ -24,7 +24,7 @@ fn error(report: &Value) -> (&str, &str) {
     (error["kind"].as_str().unwrap_or_default(), error["message"].as_str().unwrap_or_default())
 }
 
-/// Runs the suite, in the terminal and for programs, and checks what is said.
+/// Runs the suite, in the terminal and for programs, and checks the messages.
 #[track_caller]
 fn check_error(place: &Place, kind: &str, parts: &[&str]) {
     let found = report(place, &[]);
@@ -41,7 +41,7 @@ fn check_error(place: &Place, kind: &str, parts: &[&str]) {
 #[test]
 fn provider_that_is_down_is_named_with_its_address() {
     let place = place(SUITE, GREETING);
-    // Nobody listens there.
+    // No server listens there.
     place.write("speclens.yaml", "providers: {local: {base_url: 'http://127.0.0.1:9/v1', key_env: LOCAL_KEY}}\n");
     check_error(&place, "provider", &["cannot reach 127.0.0.1", "check the address and the network"]);
 }
@@ -103,7 +103,7 @@ fn task_that_takes_too_long_ends_with_the_command_that_forks_and_ignores_signals
 #[test]
 fn command_that_writes_a_gibibyte_takes_a_bounded_share_of_memory() {
     const MAX_KIB: u64 = 300 * 1024;
-    // The peak so far of the program that runs the commands.
+    // The peak memory so far of the program that runs the commands.
     const COMMANDS: &[&str] =
         &["head -c 1073741824 /dev/zero; cat name > out.txt", "sed -n s/VmHWM://p /proc/$PPID/status", "cat out.txt"];
     let place = place(SUITE, COMMANDS);
@@ -135,7 +135,7 @@ fn full_disk_changes_no_verdict_and_leaves_no_half_recording() {
     assert!(recorded.iter().zip(texts).all(|(path, text)| fs::read_to_string(path).unwrap() == text));
 }
 
-/// Interrupts a run when a mark appears, and checks that nothing is left of it.
+/// Interrupts a run when a mark appears, and checks that it leaves nothing behind.
 #[track_caller]
 fn check_interrupted(place: &Place, mark: &str, processes: &[&str]) {
     let mut program = with_key(place, &["run"]);
@@ -164,9 +164,9 @@ fn interrupt_during_setup_leaves_nothing() {
 fn interrupt_while_the_model_is_asked_leaves_nothing() {
     let path = tempfile::tempdir().unwrap();
     let mark = path.path().join("asked");
-    let told = mark.clone();
+    let file = mark.clone();
     let provider = Provider::start(move |_| {
-        fs::write(&told, "asked\n").unwrap();
+        fs::write(&file, "asked\n").unwrap();
         Answer::Silence
     });
     let place = place_of(SUITE, &provider);
@@ -203,7 +203,7 @@ fn interrupt_during_teardown_lets_it_end() {
     assert!(is_empty(&place.path().join("tmp")));
 }
 
-/// The second Ctrl-C waits for nobody, so the directory of the task stays; the next run removes it.
+/// The second Ctrl-C does not wait, so the directory of the task stays; the next run removes it.
 #[test]
 fn directory_of_a_run_that_was_killed_is_removed_by_the_next() {
     const STUBBORN: &str = "trap '' TERM; echo $$ > \"$MARKS/begun\"; while :; do sleep 1; done";
@@ -238,14 +238,14 @@ fn directory_of_a_task_is_kept_on_request_and_its_path_is_printed() {
     let found = report(&place, &["--keep-workdir"]);
     let notes = found["suites"][0]["cases"][0]["runs"][0]["notes"].to_string();
     assert!(fs::exists(format!("{}/out.txt", kept(&notes))).unwrap() && kept(&notes) != path, "{notes}");
-    // Nobody removes it, and what is judged again says nothing about it that is not so.
+    // It is not removed, and judging it again adds no wrong note.
     assert_eq!(run(&place, &["run"]).code, Some(0));
     assert!(fs::exists(format!("{path}/out.txt")).unwrap());
 }
 
 #[test]
 fn runs_that_share_a_directory_queue_and_both_finish() {
-    // Whoever finds the directory of another is not alone.
+    // An attempt that finds the directory of another is not alone.
     const COMMANDS: &[&str] = &[
         "mkdir busy || exit 1; echo > \"$MARKS/begun-$WHO\"; until [ -e \"$MARKS/go\" ]; do sleep 0.01; done; rmdir busy; \
          cat name > out.txt",
@@ -264,12 +264,12 @@ fn runs_that_share_a_directory_queue_and_both_finish() {
         if workdir.is_empty() {
             wait_for(&place, "begun-two");
         } else {
-            let mut told = BufReader::new(second.stderr.take().unwrap());
+            let mut stderr = BufReader::new(second.stderr.take().unwrap());
             let mut line = String::new();
-            told.read_line(&mut line).unwrap();
+            stderr.read_line(&mut line).unwrap();
             assert!(line.contains("waiting for another test to finish in"), "{line}");
             assert!(!place.exists("begun-two"));
-            second.stderr = Some(told.into_inner());
+            second.stderr = Some(stderr.into_inner());
         }
         place.write("go", "");
         for child in [first, second] {

@@ -1,4 +1,4 @@
-//! A provider on this machine that speaks the protocol of OpenAI: what it answers is up to the test.
+//! A provider on this machine that speaks OpenAI's protocol; the test decides its answers.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// What the provider does with a request.
+/// The reaction to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// Answers with this status, these headers and this body.
@@ -27,7 +27,7 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Starts one. What it answers depends on the number of turns so far.
+    /// Starts a provider whose answers depend on the number of turns so far.
     pub(crate) fn start(answer: impl Fn(usize) -> Answer + Send + Sync + 'static) -> Provider {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -42,7 +42,7 @@ impl Provider {
         Provider { port, requests }
     }
 
-    /// Starts one whose model runs these commands, one in each turn, and then says that it is done.
+    /// Starts a provider whose model runs these commands, one per turn, and then stops.
     pub(crate) fn running(commands: &'static [&'static str]) -> Provider {
         Provider::start(|turn| match commands.get(turn) {
             Some(command) => calling(turn, command),
@@ -106,7 +106,7 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(usize) -> Answer, kept: &Mutex<V
         Answer::Reply(status, headers, body) => {
             let body = body.to_string();
             format!(
-                "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\
+                "HTTP/1.1 {status} Reply\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\
                  connection: close\r\n\r\n{body}",
                 body.len()
             )
@@ -116,11 +116,11 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(usize) -> Answer, kept: &Mutex<V
                 .to_owned()
         }
         Answer::Silence => {
-            // Until the other side gives up.
+            // Until the client gives up.
             let _ = reader.read(&mut [0]);
             return;
         }
     };
-    // Whoever asked may be gone.
+    // The client may be gone.
     let _ = stream.write_all(text.as_bytes());
 }

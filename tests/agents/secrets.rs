@@ -1,4 +1,4 @@
-//! Secrets that a suite, its environment, its commands and its model come across, and everything that is written of them.
+//! Secrets of a suite, its environment, its commands and its model, and all files and reports about them.
 
 use std::fs;
 
@@ -9,13 +9,12 @@ use super::{
 };
 use crate::support::{Done, Place};
 
-/// The planted secrets: that of a variable whose name tells, that of one which the suite names, that of one which the suite
-/// sets, what a pattern matches, and the key of the provider.
+/// The planted secrets: the value of a variable with a secret-looking name, of one that the settings name, of one that
+/// the suite sets, the match of a pattern, and the key of the provider.
 const PLANTED: [&str; 5] =
     ["planted-by-name", "planted-by-list", "planted-by-suite", "tok_12ab", "key-0123456789abcdef"];
 
-/// Returns a suite whose model says, runs and writes all of them. One assertion fails, so that as much as possible is
-/// shown.
+/// Returns a suite whose model says, runs and writes all of them. One assertion fails, so as much as possible is shown.
 fn leaking() -> Place {
     let redactions =
         "env: {TOKEN: planted-by-suite}\nredact_env: [TOKEN, OUTER]\nredact_patterns: ['tok_[a-z0-9]{4}']\n";

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
 export class Client {
-  /** `settings`: what the server is told when it asks for its configuration. */
+  /** `settings`: the server's configuration. */
   constructor(command, options, settings = {}) {
     const [program, ...parts] = command;
     this.process = spawn(program, parts, { stdio: ['pipe', 'pipe', 'inherit'], ...options });
@@ -48,7 +48,7 @@ export class Client {
     const body = JSON.stringify({ jsonrpc: '2.0', ...message });
     this.process.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
-  /** The next message that fits, with the moment at which its last byte came. */
+  /** The next matching message, with the time at which its last byte came. */
   wait(fits) {
     return new Promise((done) => this.waiting.push({ fits, done }));
   }

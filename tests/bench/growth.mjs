@@ -1,16 +1,16 @@
-// What requests cost in files of different lengths: processor time of the server, because that of the clock depends on who else
-// uses the machine.
+// The cost of requests in files of different lengths: processor time of the server, because elapsed time depends on other users
+// of the machine.
 import { join } from 'node:path';
 import { Open, among, behind, initialize, now, quantile, server } from './measure.mjs';
 import { withMistakes } from './suites.mjs';
 
-/** Clients that ask in different ways. */
+/** Clients with different capabilities. */
 const LAZY = { textDocument: { codeAction: { dataSupport: true, resolveSupport: { properties: ['edit'] } } } };
 const PULLING = { textDocument: { diagnostic: { dynamicRegistration: false } } };
 
 const AUTOMATIC = 2;
 
-/** One column for each number of tests, and one for how much more the longest file costs than the shortest. */
+/** One column for each number of tests, and one for the ratio of the longest file to the shortest. */
 export async function grown(kind, sizes, binary, rounds) {
   const columns = [];
   for (const size of sizes) columns.push(await measure(kind, size, binary, rounds));
@@ -77,7 +77,7 @@ async function measure(kind, tests, binary, rounds) {
     const askAfterKey = async (name, method) => {
       let spent = 0;
       const count = 10;
-      // The first answer finds out what the next ones know.
+      // The first answer computes data that later ones reuse.
       const cold = client.cpu();
       await open.ask(...around(method, {}), 1);
       row[`${name}, first`] = client.cpu() - cold;

@@ -1,4 +1,4 @@
-// What all measurements share: directories, clocks, and a server with an open document.
+// Shared code of all measurements: directories, clocks, and a server with an open document.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ function write(directory, files) {
   }
 }
 
-/** A directory that holds a suite, for as long as the work on it takes. */
+/** A directory with a suite, for the duration of the work on it. */
 export async function among(files, work) {
   const directory = mkdtempSync(join(tmpdir(), 'speclens-bench-'));
   try {
@@ -30,7 +30,7 @@ export async function among(files, work) {
 export const server = (binary, directory) =>
   new Client([binary, 'lsp'], { cwd: directory, env: { ...process.env, XDG_STATE_HOME: directory } });
 
-/** `abilities`: what the client can do beyond the least. */
+/** `abilities`: additional capabilities of the client. */
 export function initialize(client, directory, abilities = {}) {
   const folder = { uri: `file://${directory}`, name: 'bench' };
   return client.request('initialize', {
@@ -42,15 +42,15 @@ export function initialize(client, directory, abilities = {}) {
   });
 }
 
-/** A server that has a document open and has said what is wrong with it. */
+/** A server that has opened a document and published its diagnostics. */
 export async function opened(binary, directory, path, text) {
   const client = server(binary, directory);
   await initialize(client, directory);
   client.notify('initialized', {});
   const uri = `file://${join(directory, path)}`;
-  const told = client.published((params) => params.uri === uri);
+  const published = client.published((params) => params.uri === uri);
   client.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version: 1, text } });
-  await told;
+  await published;
   return { client, uri };
 }
 
@@ -62,9 +62,9 @@ export function behind(text, words) {
   return { line: before.split('\n').length - 1, character: before.length - before.lastIndexOf('\n') - 1 };
 }
 
-/** A document in a server: edits wait until what is wrong with it is told. */
+/** A document in a server: edits wait for the published diagnostics. */
 export class Open {
-  /** `tells`: whether an answer tells about this version; without it any answer does. */
+  /** `tells`: whether an answer is about this version; without it any answer is. */
   constructor(client, uri, text, versioned = true) {
     Object.assign(this, { client, uri, text, versioned, version: 0 });
   }
@@ -89,7 +89,7 @@ export class Open {
     this.send(range, text);
     return (await answer).arrived - before;
   }
-  /** Types a letter at a place and takes it away again, so many times. */
+  /** Types a letter at a place and removes it again, this many times. */
   async type(at, letter, count) {
     const after = { ...at, character: at.character + 1 };
     const times = [];
@@ -98,7 +98,7 @@ export class Open {
     }
     return times;
   }
-  /** Takes the letter before a place away and types it again, so many times. */
+  /** Removes the letter before a place and types it again, this many times. */
   async retype(at, letter, count) {
     const before = { ...at, character: at.character - 1 };
     const times = [];

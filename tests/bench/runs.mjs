@@ -1,4 +1,4 @@
-// What runs cost beside their commands: time, and memory. Each function makes a suite in a directory of its own, and returns a
+// The cost of runs beyond their commands: time and memory. Each function writes a suite in a new directory, and returns a
 // row of figures.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { among, now, opened, quantile } from './measure.mjs';
 
 const KINDLM = 'kindlm: 1\nproject: bench\nsuite: {name: bench}\n';
 
-/** Runs the program, and returns how long it took and how much memory it had at most, in megabytes. */
+/** Runs the program, and returns its duration and its peak memory in megabytes. */
 function follow(binary, args, directory, environment = {}) {
   return new Promise((done, failed) => {
     const before = now();
@@ -31,7 +31,7 @@ function follow(binary, args, directory, environment = {}) {
   });
 }
 
-/** So many tests `true` at concurrency 4, recorded, against the shell's own way to run commands. */
+/** This many tests `true` at concurrency 4, recorded, compared with the shell's own way to run commands. */
 export function commands(binary, count) {
   let text = `${KINDLM}defaults: {concurrency: 4}\ntests:\n`;
   for (let i = 0; i < count; i++) text += `  - {name: t${i}, command: "true", expect: {output: {maxLength: 10}}}\n`;
@@ -52,11 +52,11 @@ export function commands(binary, count) {
   });
 }
 
-/** So many tests that print 30 MB each, four at once. */
+/** This many tests that print 30 MB each, four at once. */
 export function outputs(binary, count) {
   let text = `${KINDLM}tests:\n`;
   for (let i = 0; i < count; i++) {
-    // Of one text, which is stored once: recordings of so many different ones would fill a disk.
+    // All of one text, which is stored once: recordings of different ones would fill a disk.
     text += `  - {name: t${i}, command: "yes 'a line of an output that is long' | head -c 31457280", expect: {output: {contains: [a line of]}}}\n`;
   }
   return among({ 'kindlm.yaml': text }, async (directory) => {
@@ -65,7 +65,7 @@ export function outputs(binary, count) {
   });
 }
 
-/** So many recordings of 4 KB, judged again. */
+/** This many recordings of 4 KB, judged again. */
 export function recordings(binary, count) {
   let text = `${KINDLM}tests:\n`;
   for (let i = 0; i < count; i++) text += `  - {name: t${i}, command: "printf '%04096d' ${i}", expect: {output: {contains: ["${i}"]}}}\n`;
@@ -105,14 +105,14 @@ function provider(turns, command) {
   return new Promise((started) => server.listen(0, '127.0.0.1', () => started(server)));
 }
 
-/** The files of a suite of so many tasks that this provider works on. */
+/** The files of a suite with this many tasks for this provider. */
 function tasks(server, count, turns) {
   let text = `cli: sh\nproviders: [local/one]\ntasks:\n`;
   for (let i = 0; i < count; i++) text += `  - {id: t${i}, intent: Do it ${i} times., max_turns: ${turns}, assert: [{exit_code: 0}]}\n`;
   return { 'cli-bench.yaml': text, 'speclens.yaml': `providers: {local: {base_url: 'http://127.0.0.1:${server.address().port}/v1'}}\n` };
 }
 
-/** One exchange with the provider, as bare as it gets. */
+/** One minimal exchange with the provider. */
 function exchange(server, agent, body) {
   return new Promise((done, failed) => {
     const asked = request({ port: server.address().port, host: '127.0.0.1', method: 'POST', agent, headers: { 'content-length': Buffer.byteLength(body) } }, (answer) => {
@@ -124,7 +124,7 @@ function exchange(server, agent, body) {
   });
 }
 
-/** What a turn of a model costs beside its HTTP exchange and its command: the difference between a task of many turns and one
+/** The cost of a model's turn beyond its HTTP exchange and its command: the difference between a task of many turns and one
  * of two, for each turn. */
 export async function turns(binary, count) {
   const times = [];
@@ -162,7 +162,7 @@ export async function turns(binary, count) {
   return { turns: count, 'turn (ms)': turn.toFixed(2), 'exchange (ms)': exchanged.toFixed(2), 'sh -c true (ms)': command.toFixed(2), 'rest (ms)': (turn - exchanged - command).toFixed(2) };
 }
 
-/** So many tasks, 16 at once, with a megabyte of transcript each. */
+/** This many tasks, 16 at once, with a megabyte of transcript each. */
 export async function transcripts(binary, count) {
   const server = await provider(11, "yes 'a line of a transcript that is long' | head -c 104857");
   const row = await among(tasks(server, count, 11), async (directory) => {
@@ -173,7 +173,7 @@ export async function transcripts(binary, count) {
   return row;
 }
 
-/** The time from *Run* in the editor to the first command, with so many tests in the file. */
+/** The time from *Run* in the editor to the first command, with this many tests in the file. */
 export function lens(binary, count) {
   let text = `${KINDLM}tests:\n`;
   for (let i = 0; i < count; i++) text += `  - {name: t${i}, command: "date +%s%N >> began", expect: {output: {maxLength: 10}}}\n`;
@@ -181,7 +181,7 @@ export function lens(binary, count) {
     const { client, uri } = await opened(binary, directory, 'kindlm.yaml', text);
     const times = [];
     for (let i = 0; i < 20; i++) {
-      // One run at a time: what came of it is said at its end.
+      // One run at a time: its result is reported at its end.
       const over = client.wait(({ method }) => method === 'window/showMessage');
       const before = performance.timeOrigin + now();
       await client.request('workspace/executeCommand', { command: 'speclens.run', arguments: [{ uri, test: `t${Math.floor(count / 2)}` }] });

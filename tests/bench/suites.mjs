@@ -1,7 +1,7 @@
-// Suites as people write them, of any length: block and flow style, comments, block scalars, and an anchor for
+// Suites in the style of authors, of any length: block and flow style, comments, block scalars, and an anchor for
 // every third test.
 
-/** Of each kind: its name, its text, the files beside it, and the places that are typed at (the end of what is named). */
+/** For each kind: name, text, other files, and the places of typing (the end of the given words). */
 export const KINDS = {
   kindlm(tests) {
     let text = 'kindlm: 1\nproject: bench\nsuite:\n  name: bench\ntests:\n';
@@ -108,17 +108,17 @@ function tasks(tests, pad) {
   };
 }
 
-/** A suite of a kind that has about so many bytes. */
+/** A suite of a kind with about this many bytes. */
 export function ofSize(kind, bytes) {
   const each = Buffer.byteLength(KINDS[kind](300).text) / 300;
   const tests = Math.max(6, Math.round(bytes / each));
   return { tests, ...KINDS[kind](tests) };
 }
 
-/** A key that each kind of test does not have. */
+/** A key that is unknown in each kind of test. */
 const UNKNOWN = { kindlm: 'tagz: [slow]', 'cli-bench': 'categry: safety', 'cli-bench-tasks': 'categry: safety', clawspec: 'descripton: A draft is written.' };
 
-/** A suite of a kind with so many tests, of which each tenth has a mistake. */
+/** A suite of a kind with this many tests, every tenth with a problem. */
 export function withMistakes(kind, tests) {
   const suite = KINDS[kind](tests);
   let { text } = suite;

@@ -1,5 +1,5 @@
-// The JSON Schema works in other tools, too: Ajv in its strict mode, reading YAML with the `yaml` package, takes the shipped
-// examples and every recorded configuration that the original program takes, and refuses what the original refuses for its form.
+// The JSON Schema works in other tools, too: Ajv in its strict mode, reading YAML with the `yaml` package, accepts the shipped
+// examples and every recorded configuration that KindLM accepts, and rejects those that KindLM rejects for their form.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -21,7 +21,7 @@ function validator(name) {
   return ajv.compile(JSON.parse(text))
 }
 
-// Fine by their form: names that do not fit together are found by lints, and sections for prompts may be empty here.
+// Valid by their form: inconsistent names are found by rules, and sections for prompts may be empty here.
 const form = new Set([
   'config-invalid-conversation-duplicate-turn',
   'config-invalid-models-empty',

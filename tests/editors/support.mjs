@@ -1,4 +1,4 @@
-// What the editor tests share: where things are, fresh workspaces, what is kept when a test fails.
+// Shared code of the editor tests: paths, fresh workspaces, artifacts of failed tests.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,14 +12,14 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const repository = resolve(here, '../..');
 export const cache = resolve(repository, process.env.SPECLENS_CACHE ?? 'target/editors-cache');
 
-/** The speclens program under test: `SPECLENS_BIN`, else the development build. */
+/** The speclens program under test: `SPECLENS_BIN`, or else the development build. */
 export function program() {
   const path = resolve(repository, process.env.SPECLENS_BIN ?? join(process.env.CARGO_TARGET_DIR ?? 'target', 'debug/speclens'));
   if (!existsSync(path)) throw new Error(`${path} does not exist: cargo build -p speclens`);
   return path;
 }
 
-/** Makes sure that an editor is in the cache (a matter of milliseconds when it is). */
+/** Makes sure that an editor is in the cache (which takes milliseconds if it is). */
 export function get(...parts) {
   execFileSync(join(here, 'get'), parts, { stdio: ['ignore', 'inherit', 'inherit'] });
 }
@@ -27,21 +27,21 @@ export function get(...parts) {
 const temporary = mkdtempSync(join(tmpdir(), 'speclens-editors-'));
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
-/** A new empty folder; gone when the tests end. */
+/** A new empty folder, removed when the tests end. */
 export function folder(name) {
   return mkdtempSync(join(temporary, `${name}-`));
 }
 
-/** A copy of tests/specs/editors to edit and to run in, and beside it examples of the other formats. */
+/** A copy of tests/specs/editors to edit and to run in, with examples of the other formats beside it. */
 export function workspace() {
   const path = join(folder('workspace'), 'refund-desk'); // a name for the title bar
-  // What runs of the examples have left is not copied.
+  // Results of earlier runs of the examples are not copied.
   const isLeft = (file) => ['.speclens', 'memory', 'reports'].includes(basename(file));
   const copy = (from, to) => cpSync(join(repository, from), to, { recursive: true, filter: (file) => !isLeft(file) });
   copy('tests/specs/editors', path);
   copy('schema/examples-editing/cli-bench', join(path, 'cli-bench'));
   copy('schema/examples/clawspec', join(path, 'clawspec'));
-  // An agent works in a directory of its own, so what counts its runs needs a path from the root.
+  // An agent works in a separate directory, so the file that counts its runs needs an absolute path.
   const suite = join(path, 'greeter/cli-bench.yaml');
   writeFileSync(suite, readFileSync(suite, 'utf8').replace('/dev/null', join(path, RUNS)));
   return path;
@@ -50,7 +50,7 @@ export function workspace() {
 /** The file of a workspace that has a line for each run of the greeter's polite model. */
 export const RUNS = 'runs.txt';
 
-/** A model server on this machine that says these texts, one to each question, in the protocol of Ollama. */
+/** A model server on this machine that answers with these texts, one per question, in Ollama's protocol. */
 export async function ollama(...texts) {
   const questions = [];
   const server = createServer(async (request, response) => {
@@ -69,7 +69,7 @@ export async function ollama(...texts) {
   return { address: `http://127.0.0.1:${server.address().port}`, questions, stop };
 }
 
-/** Where a failed test leaves its picture and logs. */
+/** Folder of the screenshots and logs of a failed test. */
 export function remains(test) {
   const path = join(repository, 'target/editor-tests', test.replaceAll(/\W+/g, '-'));
   rmSync(path, { recursive: true, force: true });

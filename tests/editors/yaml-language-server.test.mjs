@@ -1,5 +1,5 @@
-// The generated schemas in the YAML server that most editors have: it finds nothing wrong with the shipped examples, and does
-// find a key that does not exist.
+// The generated schemas in the YAML server of most editors: it reports no problem in the shipped examples, and it
+// reports a key that does not exist.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const examples = [
   ['clawspec-baselines', 'examples/clawspec/skills/newsletter/tests/baselines.yaml'],
 ]
 
-/** A client of a few lines: it opens a document and waits for what is found in it. */
+/** A minimal client: it opens a document and waits for its diagnostics. */
 class Client {
   constructor() {
     this.server = spawn(join(here, 'node_modules/.bin/yaml-language-server'), ['--stdio'], { stdio: ['pipe', 'pipe', 'ignore'] })
@@ -40,7 +40,7 @@ class Client {
       if (this.buffer.length < end + 4 + length) return
       const message = JSON.parse(this.buffer.subarray(end + 4, end + 4 + length))
       this.buffer = this.buffer.subarray(end + 4 + length)
-      // Whatever it asks for, it gets the settings.
+      // Every request is answered with the settings.
       if (message.id !== undefined && message.method) this.send({ id: message.id, result: message.params?.items?.map(() => this.settings) ?? null })
       this.listeners.forEach((listener) => listener(message))
     }
@@ -66,9 +66,9 @@ class Client {
 
   async problems(path, text) {
     const uri = `${pathToFileURL(path)}`
-    const told = this.wait((message) => message.method === 'textDocument/publishDiagnostics' && message.params.uri === uri)
+    const published = this.wait((message) => message.method === 'textDocument/publishDiagnostics' && message.params.uri === uri)
     this.send({ method: 'textDocument/didOpen', params: { textDocument: { uri, languageId: 'yaml', version: 1, text } } })
-    return (await told).params.diagnostics.map((found) => `${path}:${found.range.start.line + 1}: ${found.message}`)
+    return (await published).params.diagnostics.map((found) => `${path}:${found.range.start.line + 1}: ${found.message}`)
   }
 }
 
@@ -83,7 +83,7 @@ for (const [kind, path] of examples) {
       assert.deepEqual(await client.problems(file, text), [])
       const wrong = kind === 'cli-bench-tasks' ? `${text}\n- idd: x\n` : `${text}\nno_such_key: 1\n`
       const found = await client.problems(`${file}.wrong.yaml`, wrong)
-      // Some kinds take any key: the original drops it, and says nothing.
+      // Some kinds allow any key: the original program ignores it silently.
       if (!['clawspec', 'clawspec-ledger', 'clawspec-baselines'].includes(kind)) assert.notDeepEqual(found, [])
     } finally {
       client.server.kill()

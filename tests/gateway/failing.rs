@@ -1,13 +1,13 @@
-//! The ClawSpec workspace of the failing examples: what the report says of each mistake.
+//! The ClawSpec workspace of the failing examples, and its report.
 
 use std::fs;
 
 use crate::support::{Done, Place, repository};
 
-/// The report, as it is expected. A failing run of the test rewrites it.
+/// The expected report. A failing run of the test rewrites it.
 const EXPECTED: &str = "tests/gateway/failing.txt";
 
-/// Returns a report without what differs from run to run: how long tests took, and the times and ids in the log.
+/// Returns a report without the parts that differ between runs: durations, times and ids.
 fn steady(report: &str) -> String {
     let line = |line: &str| {
         let line = match line.rsplit_once(" (") {

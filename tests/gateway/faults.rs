@@ -6,7 +6,7 @@ use super::workspace;
 
 const ANY: &str = "{name: any, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}]}";
 
-/// Returns what is said of a run at a gateway that answers this.
+/// Returns the message about a run at a gateway with this answer.
 fn said(answer: impl Fn() -> Answer + Send + 'static, options: &[&str]) -> (Option<i32>, String) {
     let gateway = Loopback::acting(move |_| answer());
     let place = workspace(&gateway.url(), &[ANY]);
@@ -18,20 +18,20 @@ fn said(answer: impl Fn() -> Answer + Send + 'static, options: &[&str]) -> (Opti
 
 #[test]
 fn every_fault_of_a_gateway_is_an_error_with_a_remedy() {
-    let told = |status: u16, body: &'static str| move || Answer::Told(status, body.to_owned());
+    let reply = |status: u16, body: &'static str| move || Answer::Reply(status, body.to_owned());
     for (answer, expected) in [
         (
-            Box::new(told(401, "no")) as Box<dyn Fn() -> Answer + Send>,
+            Box::new(reply(401, "no")) as Box<dyn Fn() -> Answer + Send>,
             "the gateway at http://gateway/webhook/mcp-skill-invoke requires a token (status 401); set \
              `CLAWSPEC_GATEWAY_AUTH_TOKEN` or `HOOKS_TOKEN` to the token of its hooks",
         ),
         (
-            Box::new(told(404, "")),
+            Box::new(reply(404, "")),
             "the gateway at http://gateway/webhook/mcp-skill-invoke has no such webhook (status 404); correct \
              `gateway_webhook_endpoint` in `clawspec.yaml`",
         ),
         (
-            Box::new(told(500, r#"{"error": {"message": "no model\nmore"}}"#)),
+            Box::new(reply(500, r#"{"error": {"message": "no model\nmore"}}"#)),
             "the gateway at http://gateway/webhook/mcp-skill-invoke failed with status 500: no model; check its log",
         ),
         (
@@ -44,7 +44,7 @@ fn every_fault_of_a_gateway_is_an_error_with_a_remedy() {
              is not followed; write the final address as `gateway_base_url` in `clawspec.yaml`",
         ),
         (
-            Box::new(told(200, "<html>welcome</html>")),
+            Box::new(reply(200, "<html>welcome</html>")),
             "the response of the gateway at http://gateway/webhook/mcp-skill-invoke is invalid: it is not JSON: \
              `<html>welcome</html>`; check that `gateway_base_url` and `gateway_webhook_endpoint` in `clawspec.yaml` \
              name a gateway",
@@ -54,7 +54,7 @@ fn every_fault_of_a_gateway_is_an_error_with_a_remedy() {
             "the response of the gateway at http://gateway/webhook/mcp-skill-invoke is incomplete:",
         ),
         (
-            Box::new(told(200, r#"{"runId": "a", "status": "failed", "error": "no key"}"#)),
+            Box::new(reply(200, r#"{"runId": "a", "status": "failed", "error": "no key"}"#)),
             "the gateway at http://gateway/webhook/mcp-skill-invoke reports that the run failed: failed: no key",
         ),
     ] {

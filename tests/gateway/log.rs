@@ -1,4 +1,4 @@
-//! What is claimed of the gateway log, which is written while the run continues.
+//! Claims about the gateway log, which is written while the run continues.
 
 use std::{
     fs::{self, OpenOptions},
@@ -15,7 +15,7 @@ use crate::{
 
 use super::{accepted, attempts, over, skill};
 
-/// The run that a real gateway's log is about, and the log.
+/// The run in a real gateway's log, and the log.
 const HOOK: &str = "5f469be8-47c7-4000-8944-cb84d06dc022";
 const OPENCLAW: &str = "schema/src/dialect/clawspec/gateway_log/tests/openclaw.jsonl";
 
@@ -39,8 +39,8 @@ fn outcomes(report: &Value) -> Vec<&str> {
     verdicts.map(|verdict| verdict["outcome"].as_str().unwrap()).collect()
 }
 
-/// Returns a workspace in which the gateway writes these lines when it is asked to start something, and answers that it
-/// has begun, or that the run is over.
+/// Returns a workspace whose gateway writes these lines when it starts something, and answers that the run has begun or
+/// ended.
 fn logging(lines: String, answer: fn(&str) -> Answer, run: &'static str, then: &str) -> (Place, Loopback) {
     let place = Place::empty();
     let log = place.path().join("logs/gw-2026-05-14.log");
@@ -163,7 +163,7 @@ fn line_anywhere_in_a_log_that_is_too_long_to_be_kept_is_found() {
     for part in ["line 200002: sent 5 mails", "200003 lines without it", "not all of the log was searched"] {
         assert!(text.contains(part), "{part}: {report:#}");
     }
-    // What is recorded is judged alike; a pattern that was not looked for is not known.
+    // The recording has the same result; a pattern that was not searched for is unknown.
     let (code, report) = place.report(&["--recorded"]);
     assert_eq!((code, outcomes(&report)), (Some(1), vec!["pass", "fail", "fail", "pass", "unknown"]), "{report:#}");
     workspace(&gateway, &place, "{type: log_entry, path: run.log, pattern: 'saved'}");
@@ -171,8 +171,8 @@ fn line_anywhere_in_a_log_that_is_too_long_to_be_kept_is_found() {
     assert_eq!(outcomes(&report), ["unknown"], "{report:#}");
 }
 
-/// A log of other runs is read in pieces: what is held does not depend on its length. `SPECLENS_LOG_MIB=1024` makes it as long
-/// as you like.
+/// A log of other runs is read in pieces: memory does not depend on its length. `SPECLENS_LOG_MIB=1024` sets the
+/// length.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_log_of_other_runs() {
@@ -193,7 +193,7 @@ fn memory_does_not_grow_with_the_log_of_other_runs() {
             append(&log, "t run_id=run-1 tool=two agent=a\n");
             return over("run-1");
         }
-        // The first scenario is judged by now.
+        // The first scenario has been judged by now.
         let status = fs::read_to_string(format!("/proc/{}/status", pid.recv().unwrap())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         *found.lock().unwrap() = line.trim().trim_end_matches(" kB").parse().ok();

@@ -1,4 +1,4 @@
-//! What is said of scenarios, handoffs and pipelines without starting anything.
+//! Results for scenarios, handoffs and pipelines without starting anything.
 
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn what_is_there_is_judged_again_without_starting_anything() {
     skill(&place, "demo", &[WRITES]);
     let (code, report) = place.report(&[]);
     assert_eq!((code, statuses(&report)), (Some(1), vec![("writes", "fail")]), "{report:#}");
-    // Somebody mends it; the precondition is not asked again.
+    // It is corrected meanwhile; the precondition is not checked again.
     place.write("out.md", "# Hook\n");
     place.write("lock", "");
     let recordings = place.recordings();
@@ -74,14 +74,14 @@ fn log_says_later_that_a_run_has_ended_which_was_given_up() {
     assert_eq!((code, statuses(&report)), (Some(3), vec![("quiet", "unknown")]), "{report:#}");
     let (code, report) = place.report(&["--judge-only"]);
     assert_eq!((code, statuses(&report)), (Some(3), vec![("quiet", "unknown")]), "{report:#}");
-    // The end of another run says nothing of this one.
+    // The end of another run does not count.
     place.write("log/gateway.log", format!("{begun}embedded run done: runId=run-2 sessionId=s durationMs=5\n"));
     let (code, _) = place.report(&["--judge-only"]);
     assert_eq!(code, Some(3));
     place.write("log/gateway.log", format!("{begun}embedded run done: runId=run-1 sessionId=s durationMs=5\n"));
     let (code, report) = place.report(&["--judge-only"]);
     assert_eq!((code, statuses(&report)), (Some(0), vec![("quiet", "pass")]), "{report:#}");
-    // Nothing is recorded of the run that is named: the log alone knows it.
+    // The named run has no recording: only the log knows it.
     let other = format!("{begun}embedded run done: runId=run-1 sessionId=s durationMs=5\n").replace("run-1", "run-7");
     place.write("log/gateway.log", other);
     let (code, report) = place.report(&["--judge-only", "--run-id", "run-7"]);
@@ -121,7 +121,7 @@ assertions:
 
 #[test]
 fn handoff_is_judged_by_the_run_that_is_named_and_unknown_without_one() {
-    let gateway = Loopback::acting(|_| Answer::Told(500, String::new()));
+    let gateway = Loopback::acting(|_| Answer::Reply(500, String::new()));
     let place = workspace(&gateway.url(), &[WRITES]);
     place.write("skills/demo/tests/handoffs/copy.yaml", HANDOFF);
     place.write("out/r7.md", "text");

@@ -17,8 +17,8 @@ const main = join(modules, 'openclaw/openclaw.mjs');
 export const TOKEN = 'hook-token-of-this-test-4711';
 
 /**
- * A model server that speaks the protocol of OpenAI: it writes a file when it is asked, and is done when it is told that the
- * file was written. What the conversation is about is what stands between `write:` and the next blank.
+ * A model server that speaks OpenAI's protocol: it writes a file when it is asked, and is done when the result says that the
+ * file was written. The path of the file is between `write:` and the next blank.
  */
 export async function model() {
   const server = createServer(async (request, response) => {
@@ -66,7 +66,7 @@ async function freePort() {
   return port;
 }
 
-/** What OpenClaw needs to know to run here: where its model is, its workspace, its log. */
+/** The configuration that OpenClaw needs to run here: its model, its workspace, its log. */
 export async function installation(workspace, address) {
   const home = folder('openclaw');
   const port = await freePort();
@@ -75,7 +75,7 @@ export async function installation(workspace, address) {
   const toy = { id: 'toy', name: 'Toy', reasoning: false, input: ['text'], cost: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 }, contextWindow: 200000, maxTokens: 4096 };
   const settings = {
     gateway: { port, mode: 'local', bind: 'loopback', auth: { mode: 'token', token: 'gateway-token-of-this-test' } },
-    // What tools were called stands in the log at this level only.
+    // Tool calls are logged at this level only.
     logging: { file: log.replace('{date}', today), level: 'debug' },
     hooks: {
       enabled: true,
@@ -100,7 +100,7 @@ export async function installation(workspace, address) {
   };
   mkdirSync(join(home, '.openclaw'), { recursive: true });
   writeFileSync(join(home, '.openclaw/openclaw.json'), JSON.stringify(settings, null, 2));
-  // The command line as users have it on their path, with this installation behind it.
+  // The command line as on the users' path, for this installation.
   const bin = join(home, 'bin');
   mkdirSync(bin);
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,4 +1,4 @@
-// Scenarios against a real OpenClaw gateway: its webhook, its command line, its log; and the settings that it is given.
+// Scenarios against a real OpenClaw gateway: its webhook, its command line, its log, and its settings.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -128,7 +128,7 @@ test('the settings of a new workspace for the exporter are valid, and keep the p
   openclaw('patch', '--file', 'openclaw-otel.json');
   const found = JSON.parse(openclaw('validate', '--json'));
   assert.equal(found.valid, true);
-  // The exporter is a package of its own, which is not installed here.
+  // The exporter is a separate package, which is not installed here.
   assert.deepEqual(found.warnings.map((warning) => warning.path), ['plugins.entries.diagnostics-otel']);
   const { plugins, diagnostics, hooks } = JSON.parse(readFileSync(join(home, '.openclaw/openclaw.json'), 'utf8'));
   assert.equal(plugins.allow, undefined, 'a list of allowed plugins turns off all others');

@@ -1,4 +1,4 @@
-//! How the end of a run is noticed that the gateway only acknowledges.
+//! The end of a run that the gateway only acknowledges.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use crate::{
 
 use super::{accepted, attempts, over, skill, statuses, workspace};
 
-/// Returns what ended the act, by the newest recording.
+/// Returns the event that ended the act, from the newest recording.
 fn ended(place: &Place) -> Value {
     let recording = fs::read_to_string(place.recordings().last().unwrap()).unwrap();
     let recording: Value = serde_json::from_str(&recording).unwrap();
@@ -76,7 +76,7 @@ fn run_that_never_ends_is_given_up_at_the_deadline_and_what_may_still_happen_is_
             "{name: waits, tags: [negative], when: {invoke: /demo}, then: [{type: file_absent, path: x}, {type: artifact_exists, path: old.md}]}",
         ],
     );
-    // What an earlier run left ends nothing.
+    // A file of an earlier run ends nothing.
     place.write("old.md", "old");
     let (code, report) = place.report(&["--timeout", "0.5"]);
     assert_eq!((code, statuses(&report)), (Some(3), vec![("waits", "unknown")]), "{report:#}");
@@ -126,7 +126,7 @@ fn equal_names_in_two_targets_are_two_scenarios() {
     assert_eq!((code, found), (Some(1), both), "{report:#}");
 }
 
-/// Returns a gateway that says when it was asked, and answers when it is told to.
+/// Returns a gateway that reports requests, and answers on command.
 fn held() -> (Loopback, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (asked, was_asked) = mpsc::channel();
     let (go, may_go) = mpsc::channel::<()>();
@@ -193,7 +193,7 @@ fn cancelled_run_ends_at_once_whatever_the_gateway_does() {
     }
 }
 
-/// Sends spans of one trace as an exporter does, and returns when they were taken.
+/// Sends spans of one trace as an exporter does, and returns when they were accepted.
 fn export(port: u16, spans: &Value) {
     let body = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();

@@ -1,4 +1,4 @@
-//! Agents and tools as names: known by directories, by other specs, by the gateway log, and by the test around them.
+//! Agents and tools as names: from directories, other specs, the gateway log, and the test around them.
 
 use serde_json::{Value, json};
 
@@ -48,26 +48,26 @@ fn behind(text: &str, wanted: &str) -> Value {
 }
 
 #[test]
-fn a_misspelt_agent_is_reported_and_cured() {
+fn misspelled_agent_is_reported_and_fixed() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open(SCENARIOS);
-    let is_told = |found: &Value| found["code"] == "unknown-reference";
-    let found = client.diagnostics(SCENARIOS, |found| found.iter().any(is_told));
-    let told: Vec<&Value> = found.iter().filter(|found| is_told(found)).collect();
-    assert_eq!(told.len(), 1, "{found:#?}");
-    assert_eq!(told[0]["range"]["start"], place(&text, "agents-marketing-brnad"));
-    assert_eq!(told[0]["severity"], 2);
-    let params = json!({ "textDocument": { "uri": client.uri(SCENARIOS) }, "range": told[0]["range"], "context": { "diagnostics": [] } });
+    let is_reported = |found: &Value| found["code"] == "unknown-reference";
+    let found = client.diagnostics(SCENARIOS, |found| found.iter().any(is_reported));
+    let reported: Vec<&Value> = found.iter().filter(|found| is_reported(found)).collect();
+    assert_eq!(reported.len(), 1, "{found:#?}");
+    assert_eq!(reported[0]["range"]["start"], place(&text, "agents-marketing-brnad"));
+    assert_eq!(reported[0]["severity"], 2);
+    let params = json!({ "textDocument": { "uri": client.uri(SCENARIOS) }, "range": reported[0]["range"], "context": { "diagnostics": [] } });
     let actions = client.request("textDocument/codeAction", params);
     let actions = actions["result"].as_array().unwrap().clone();
-    let cure = actions.iter().find(|it| it["title"] == "change it to `agents-marketing-brand`").unwrap();
-    assert!(cure.to_string().contains("\"newText\":\"agents-marketing-brand\""), "{cure:#}");
-    // The directory is what makes it a name: without it nothing is sure.
+    let fix = actions.iter().find(|it| it["title"] == "change it to `agents-marketing-brand`").unwrap();
+    assert!(fix.to_string().contains("\"newText\":\"agents-marketing-brand\""), "{fix:#}");
+    // The directory makes it a name: without it nothing is certain.
     std::fs::remove_dir_all(client.path("agents/marketing/brand")).unwrap();
     client.forget();
     let changes = json!([{ "uri": client.uri("agents/marketing/brand"), "type": 3 }]);
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
-    client.diagnostics_of_any_version(SCENARIOS, |found| !found.iter().any(is_told));
+    client.diagnostics_of_any_version(SCENARIOS, |found| !found.iter().any(is_reported));
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -75,16 +75,16 @@ fn a_misspelt_agent_is_reported_and_cured() {
 fn a_stage_and_its_handoff_name_the_same_agent() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let text = client.open(PIPELINE);
-    let is_told = |found: &Value| found["code"] == "contradiction";
-    let found = client.diagnostics(PIPELINE, |found| found.iter().any(is_told));
-    let told = found.iter().find(|found| is_told(found)).unwrap();
-    assert_eq!(told["range"]["start"], place(&text, "agents-marketing-email"));
-    let related = &told["relatedInformation"][0]["location"];
+    let is_reported = |found: &Value| found["code"] == "contradiction";
+    let found = client.diagnostics(PIPELINE, |found| found.iter().any(is_reported));
+    let reported = found.iter().find(|found| is_reported(found)).unwrap();
+    assert_eq!(reported["range"]["start"], place(&text, "agents-marketing-email"));
+    let related = &reported["relatedInformation"][0]["location"];
     assert_eq!(related["uri"], client.uri(HANDOFF));
-    // The contract is mended in the editor, and not yet saved.
+    // The contract is corrected in the editor, and not yet saved.
     let mut handoff = client.open(HANDOFF);
     client.replace(HANDOFF, &mut handoff, "to: agents-marketing-brand", "to: agents/marketing/email", 2);
-    client.diagnostics_of_any_version(PIPELINE, |found| !found.iter().any(is_told));
+    client.diagnostics_of_any_version(PIPELINE, |found| !found.iter().any(is_reported));
     assert_eq!(client.leave(), Some(0));
 }
 
@@ -109,7 +109,7 @@ fn an_agent_leads_to_its_soul_and_is_explained() {
 #[test]
 fn agents_are_offered_as_each_place_writes_them() {
     let mut client = start(&workspace(), versioned(), json!({}));
-    // All files are known when this is answered.
+    // The response shows that all files are known.
     client.request("workspace/symbol", json!({ "query": "" }));
     let name = "skills/b/tests/scenarios.yaml";
     let text = scenarios(
@@ -120,7 +120,7 @@ fn agents_are_offered_as_each_place_writes_them() {
     for agent in ["agents-marketing-brand", "agents-marketing-email", "skills-a", "main", "lead"] {
         assert!(found.contains(&agent.to_owned()), "{agent}: {found:?}");
     }
-    // What directories define comes before what others only mention.
+    // Names from directories come before names that are only mentioned.
     let at = |name: &str| found.iter().position(|it| it == name);
     assert!(at("agents-marketing-brand") < at("main") && at("main").is_some(), "{found:?}");
     let found = labels(&mut client, name, behind(&text, "expected_agent: "));
@@ -169,8 +169,8 @@ fn a_tool_is_one_name_in_all_contracts() {
     assert_eq!(touched, [SCENARIOS, HANDOFF]);
     let written = std::fs::read_to_string(client.path(SCENARIOS)).unwrap();
     assert_eq!(written, text.replace("resend.send", "mail.send"));
-    // What specs and the log in the workspace mention is offered.
-    // All files are known when this is answered.
+    // Names in specs and in the workspace's log are offered.
+    // The response shows that all files are known.
     client.request("workspace/symbol", json!({ "query": "" }));
     let name = "skills/b/tests/scenarios.yaml";
     let text = scenarios("      - {type: tool_not_called, tool: }\r\n");

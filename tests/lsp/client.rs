@@ -10,18 +10,18 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// Nothing that is waited for takes as long.
+/// Longer than any wait in these tests.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The program, and what it said.
+/// The program, and its messages.
 pub struct Client {
     process: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// Messages that were read and not yet asked for.
+    /// Messages that were read and not yet requested.
     waiting: Vec<Value>,
     next_id: u64,
-    /// The version of the text last sent: diagnostics of earlier ones are passed over.
+    /// The version of the text last sent: diagnostics of earlier ones are skipped.
     version: i32,
     /// The workspace, removed at the end.
     pub directory: tempfile::TempDir,
@@ -178,7 +178,7 @@ impl Client {
         self.wait(method, |message| message["method"] == method && fits(&message["params"]))["params"].clone()
     }
 
-    /// Waits for diagnostics of the text as it was sent last, that fit.
+    /// Waits for matching diagnostics of the text that was sent last.
     pub fn diagnostics(&mut self, name: &str, fits: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         let (uri, version) = (self.uri(name), self.version);
         let params = self.notification("textDocument/publishDiagnostics", |params| {
@@ -189,7 +189,7 @@ impl Client {
         params["diagnostics"].as_array().unwrap().clone()
     }
 
-    /// The diagnostics of a document that was not the last one to be edited, once they fit.
+    /// Waits for matching diagnostics of a document that was not the last one to be edited.
     pub fn diagnostics_of_any_version(&mut self, name: &str, fits: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         let uri = self.uri(name);
         let params = self.notification("textDocument/publishDiagnostics", |params| {
@@ -216,8 +216,8 @@ impl Client {
         self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// Waits for a message that fits. Requests of the server are answered with nothing on the way, except for questions
-    /// to the person.
+    /// Waits for a matching message. Requests of the server in between get an empty answer, except for questions to the
+    /// user.
     pub fn wait(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(found) = self.waiting.iter().position(&fits) {
             return self.waiting.remove(found);
@@ -246,17 +246,17 @@ impl Client {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// Whether a request was answered already, as far as messages were read.
+    /// Returns whether a request was answered, as far as messages were read.
     pub fn has_answered(&self, id: u64) -> bool {
         self.waiting.iter().any(|message| message["id"] == id && message.get("method").is_none())
     }
 
-    /// Whether a notification came that nobody asked for.
+    /// Returns whether an unrequested notification came.
     pub fn has_waiting(&self, method: &str) -> bool {
         self.waiting.iter().any(|message| message["method"] == method)
     }
 
-    /// Whether diagnostics of a document came, as far as messages were read.
+    /// Returns whether diagnostics of a document came, as far as messages were read.
     pub fn has_diagnostics(&self, name: &str) -> bool {
         let uri = self.uri(name);
         let is_of = |message: &Value| {
@@ -265,7 +265,7 @@ impl Client {
         self.waiting.iter().any(is_of)
     }
 
-    /// Forgets what came and was not asked for.
+    /// Discards messages that were not requested.
     pub fn forget(&mut self) {
         while let Ok(message) = self.messages.try_recv() {
             drop(message);
@@ -273,7 +273,7 @@ impl Client {
         self.waiting.clear();
     }
 
-    /// Says goodbye and returns the exit status. The input stays open, as some clients leave it.
+    /// Shuts the server down and returns the exit status. The input stays open, as with some clients.
     pub fn leave(mut self) -> Option<i32> {
         self.request("shutdown", Value::Null);
         self.notify("exit", Value::Null);

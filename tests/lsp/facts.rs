@@ -1,4 +1,4 @@
-//! What editors show of files that another program reads otherwise, and of text that nothing reads.
+//! Files in editors that another program reads differently, and text that no program reads.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn a_rejected_file_has_one_diagnostic_with_its_other_places() {
     client.open(SCENARIOS);
     let found = client.diagnostics(SCENARIOS, |found| !by_code(found, "upstream-differs").is_empty());
     let mut facts = by_code(&found, "upstream-differs");
-    // Others are about the defaults, which the other program ignores.
+    // The others are about defaults, which the other program ignores.
     facts.retain(|it| it["message"].as_str().unwrap().contains("does not allow"));
     assert_eq!(facts.len(), 1, "{found:#?}");
     assert_eq!(facts[0]["severity"], 1);

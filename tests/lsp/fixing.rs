@@ -1,4 +1,4 @@
-//! Many problems put right at once, and how bad the editor and the command line call a problem.
+//! Fixing many problems at once, and severities in the editor and on the command line.
 
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ fn everything_safe_is_fixed_at_once() {
                 .replace("guardrailss", "guardrails");
             assert_eq!(after(SUITE, &action), fixed);
         }
-        // Nothing of it where something else is asked for, or nobody opened a menu.
+        // No such action if another kind is requested, or no menu was opened.
         for context in [
             json!({ "diagnostics": [], "only": ["quickfix"] }),
             json!({ "diagnostics": [], "only": ["refactor"] }),
@@ -150,7 +150,7 @@ scenarios:
         .unwrap();
     let in_terminal = std::fs::read_to_string(client.path(name)).unwrap();
     assert_eq!(in_editor, in_terminal, "{fix:?}");
-    // What is below an unknown key is not looked at before the key is renamed.
+    // The content of an unknown key is not checked before the key is renamed.
     assert!(in_editor.contains("  then:\n") && in_editor.contains("timeout: 3"), "{in_editor}");
 }
 
@@ -191,7 +191,7 @@ scenarios:
     assert_eq!(after(contract, &resolved["result"]), expected);
 }
 
-/// A file that is missing is created by the edit itself, where the client can.
+/// The edit itself creates a missing file, if the client supports that.
 #[test]
 fn a_missing_file_is_created_by_an_edit() {
     let suite = "kindlm: 1\r\nproject: p\r\nsuite: { name: s }\r\ntests:\r\n  - name: 🦀 one\r\n    command: echo hi\r\n    expect: { output: { format: json, schemaFile: schemas/new.json } }\r\n";
@@ -227,7 +227,7 @@ fn a_missing_file_is_created_by_an_edit() {
     }
 }
 
-/// What `speclens.yaml` says holds in the editor and in the terminal.
+/// Settings in `speclens.yaml` apply in the editor and in the terminal.
 #[test]
 fn editor_and_terminal_agree_on_severities() {
     let settings = "severity: { missing-variable: warning, unknown-key: information, unused: off }\n";

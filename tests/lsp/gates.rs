@@ -1,4 +1,4 @@
-//! Gates that do not hold, at their keys.
+//! Failed gates, at their keys.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn gates(found: &[Value]) -> Vec<Value> {
     found.iter().filter(|found| names.iter().any(|name| found["code"] == *name)).cloned().collect()
 }
 
-fn is_told(found: &[Value]) -> bool {
+fn is_reported(found: &[Value]) -> bool {
     !gates(found).is_empty()
 }
 
@@ -49,7 +49,7 @@ fn gate_of_kindlm_is_reported_when_every_test_has_a_result_and_cleared_by_an_edi
         assert_eq!(gates(&found), [] as [Value; 0], "the other test has no result yet");
         run(&mut client, "one");
         let check = |client: &mut Client| {
-            let found = client.diagnostics("kindlm.yaml", is_told);
+            let found = client.diagnostics("kindlm.yaml", is_reported);
             let [gate] = &gates(&found)[..] else { panic!("{found:?}") };
             assert_eq!(
                 (&gate["message"], &gate["severity"]),
@@ -64,17 +64,17 @@ fn gate_of_kindlm_is_reported_when_every_test_has_a_result_and_cleared_by_an_edi
         };
         check(&mut client);
         client.replace("kindlm.yaml", &mut text, "echo first", "echo first again", 2);
-        client.diagnostics("kindlm.yaml", |found| !is_told(found));
+        client.diagnostics("kindlm.yaml", |found| !is_reported(found));
         client.replace("kindlm.yaml", &mut text, "echo first again", "echo first", 3);
         check(&mut client);
-        // A failing claim that is corrected is judged at once, and the gate with it.
+        // A corrected claim is judged at once, and the gate with it.
         client.replace("kindlm.yaml", &mut text, "[other]", "[second]", 4);
-        client.diagnostics("kindlm.yaml", |found| !is_told(found));
+        client.diagnostics("kindlm.yaml", |found| !is_reported(found));
         // So is the limit itself.
         client.replace("kindlm.yaml", &mut text, "[second]", "[other]", 5);
         check(&mut client);
         client.replace("kindlm.yaml", &mut text, "0.9", "0.5", 6);
-        client.diagnostics("kindlm.yaml", |found| !is_told(found));
+        client.diagnostics("kindlm.yaml", |found| !is_reported(found));
     }
 }
 
@@ -87,13 +87,13 @@ fn gate_is_cleared_while_a_test_runs_again() {
     std::fs::write(&go, "").unwrap();
     run(&mut client, "one");
     run(&mut client, "two");
-    client.diagnostics("kindlm.yaml", is_told);
+    client.diagnostics("kindlm.yaml", is_reported);
     std::fs::remove_file(&go).unwrap();
     client.forget();
     run(&mut client, "two");
-    client.diagnostics("kindlm.yaml", |found| !is_told(found));
+    client.diagnostics("kindlm.yaml", |found| !is_reported(found));
     std::fs::write(&go, "").unwrap();
-    client.diagnostics("kindlm.yaml", is_told);
+    client.diagnostics("kindlm.yaml", is_reported);
 }
 
 const BENCH: &str = "cli: echo
@@ -131,7 +131,7 @@ fn threshold_of_cli_bench_is_reported_for_each_model_and_informational_ones_are_
         let found = client.diagnostics("cli-bench.yaml", |found| !sources(found, "speclens run").is_empty());
         assert_eq!(gates(&found), [] as [Value; 0], "the other model has no result yet");
         client.execute("speclens.run", argument(json!({})));
-        let found = client.diagnostics("cli-bench.yaml", is_told);
+        let found = client.diagnostics("cli-bench.yaml", is_reported);
         let [gate] = &gates(&found)[..] else { panic!("{found:?}") };
         assert_eq!(gate["message"], "scripted/two: pass rate 0% is below 80%");
         assert_eq!((&gate["severity"], &gate["code"]), (&json!(1), &json!("passRate")));
@@ -139,7 +139,7 @@ fn threshold_of_cli_bench_is_reported_for_each_model_and_informational_ones_are_
         client.replace("cli-bench.yaml", &mut text, "behavior: error", "behavior: informational", 2);
         client.diagnostics("cli-bench.yaml", |found| gates(found).iter().any(|gate| gate["severity"] == 2));
         client.replace("cli-bench.yaml", &mut text, "ran: echo hello", "not_ran: echo bye", 3);
-        client.diagnostics("cli-bench.yaml", |found| !is_told(found));
+        client.diagnostics("cli-bench.yaml", |found| !is_reported(found));
     }
 }
 
@@ -156,13 +156,13 @@ fn attempts_that_could_not_change_a_threshold_are_not_missing_in_editors() {
     let mut text = client.open("cli-bench.yaml");
     let uri = client.uri("cli-bench.yaml");
     client.execute("speclens.run", json!([{ "uri": uri, "test": "greet" }]));
-    let told = |found: &[Value]| {
+    let headline = |found: &[Value]| {
         let found = gates(found);
         found.first().and_then(|gate| Some(gate["message"].as_str()?.to_owned()))
     };
-    let found = client.diagnostics("cli-bench.yaml", is_told);
+    let found = client.diagnostics("cli-bench.yaml", is_reported);
     let message = "scripted/two: pass rate 0% is below 50% (after 3 of 4 runs; the other could not change this)";
-    assert_eq!((told(&found).as_deref(), gates(&found).len()), (Some(message), 1), "{found:?}");
+    assert_eq!((headline(&found).as_deref(), gates(&found).len()), (Some(message), 1), "{found:?}");
     let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
     assert!(lenses["result"].to_string().contains("✓ 2/2 one · ✗ 0/3 two"), "{lenses}");
     // With a threshold that they do not decide, the attempts of the first model are missing.

@@ -17,7 +17,7 @@ tests:
     expect: {}
 ";
 
-/// Returns a client that asks for what edits need, and pushes.
+/// Returns a client that supports the necessary edits, and pushes.
 fn client(files: &[(&str, &str)]) -> Client {
     let mut client = Client::spawn(files);
     let edits = json!({ "documentChanges": true, "resourceOperations": ["create"] });
@@ -83,7 +83,7 @@ fn problem_is_silenced_in_a_workspace_that_has_no_settings_yet() {
     assert_eq!((&create["kind"], &create["uri"]), (&json!("create"), &json!(client.uri("speclens.yaml"))));
     assert_eq!(edit["edits"], json!([{ "range": at(0, 0), "newText": "severity:\n  no-claims: off\n" }]));
     client.forget();
-    // As an editor has it afterwards: open, not saved yet.
+    // As in an editor after the edit: open, not saved yet.
     std::fs::write(client.path("speclens.yaml"), "").unwrap();
     client.open_text("speclens.yaml", "");
     client.change("speclens.yaml", json!({ "text": "severity:\n  no-claims: off\n" }));
@@ -123,7 +123,7 @@ fn what_cannot_be_read_cannot_be_silenced() {
 fn code_of_a_problem_leads_to_a_page_that_can_only_be_read() {
     let mut client = client(&[("kindlm.yaml", EMPTY)]);
     client.open("kindlm.yaml");
-    // The first hover has it written at the latest.
+    // The first hover writes it at the latest.
     let place = json!({ "line": 1, "character": 2 });
     let document = json!({ "uri": client.uri("kindlm.yaml") });
     client.request("textDocument/hover", json!({ "textDocument": document, "position": place }));

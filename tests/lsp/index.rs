@@ -1,4 +1,4 @@
-//! Names across files: closed ones, unsaved ones, and those that change outside of the editor.
+//! Names across files: closed, unsaved, and changed outside the editor.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn scenarios(target: &str, name: &str, tags: &str) -> String {
     )
 }
 
-/// Returns a workspace of contracts: two with a scenario of one name, a broken one between them.
+/// Returns a workspace of contracts: two with a scenario of the same name, a damaged one between them.
 fn workspace() -> Vec<(&'static str, String)> {
     let broken = "version: \"1.0\"\ntarget: {type: skill, path: skills/broken, trigger: /b}\nscenarios:\n  - name: \"open\n    tags: [\n  - name: kept\n    tags: [p1]\n";
     vec![
@@ -86,7 +86,7 @@ fn symbols(client: &mut Client, query: &str) -> Vec<String> {
     names(&client.request("workspace/symbol", json!({ "query": query })))
 }
 
-/// Applies the edits of a rename to the files on the disk; the paths that it touches, with the versions.
+/// Applies the edits of a rename to the files on disk. Returns the paths with their versions.
 pub fn apply(client: &Client, edit: &Value) -> Vec<(String, Value)> {
     let root = client.uri("");
     let mut touched = Vec::new();
@@ -199,7 +199,7 @@ fn tags_and_agents_are_renamed_everywhere_and_never_merged() {
     let mut client = start(&workspace(), versioned(), json!({}));
     let name = "skills/b/tests/scenarios.yaml";
     let mut text = client.open(name);
-    // An unsaved text counts, not what is on the disk.
+    // The unsaved text counts, rather than the file on disk.
     client.replace(name, &mut text, "[p1]", "[p1, fresh]", 2);
     let a = client.open("skills/a/tests/scenarios.yaml");
     for taken in ["fresh", "slow 😀"] {
@@ -246,7 +246,7 @@ fn files_that_come_go_and_move_outside_are_noticed() {
     let new = client.path("skills/new/tests");
     fs::create_dir_all(&new).unwrap();
     fs::write(new.join("scenarios.yaml"), scenarios("skills/new", "brand-new", "p1")).unwrap();
-    // Some watchers tell of the directory alone.
+    // Some watchers report only the directory.
     changed(&mut client, &[("skills/b/tests/scenarios.yaml", 3), ("skills/new", 1)]);
     assert_eq!(symbols(&mut client, "smoke").len(), 1);
     assert_eq!(symbols(&mut client, "brand-new").len(), 1);
@@ -255,7 +255,7 @@ fn files_that_come_go_and_move_outside_are_noticed() {
     let found = client.request("workspace/symbol", json!({ "query": "brand-new" }));
     let paths: Vec<String> = places(&client, &found["result"]).into_iter().map(|(path, ..)| path).collect();
     assert_eq!(paths, ["skills/newer/tests/scenarios.yaml"]);
-    // What is ignored stays so, and comes back when it is no longer.
+    // An ignored file stays ignored, and comes back when it no longer is.
     fs::write(client.path("ignored/skills/x/tests/more.yaml"), scenarios("skills/x", "ignored-two", "p1")).unwrap();
     changed(&mut client, &[("ignored/skills/x/tests/more.yaml", 1)]);
     assert_eq!(symbols(&mut client, "ignored").len(), 0);
@@ -335,7 +335,7 @@ fn a_task_file_knows_its_suite_whatever_that_is_called() {
     let related = duplicate(&found).unwrap()["relatedInformation"][0]["location"].clone();
     assert_eq!(related["uri"], client.uri("bench/tasks/one.yaml"));
     assert_eq!(related["range"]["start"], json!({ "line": 1, "character": 6 }));
-    // What nothing but its suite says to be tasks is checked as such.
+    // A file that only its suite identifies as tasks is checked as such.
     client.open("bench/tasks/half.yaml");
     client.diagnostics("bench/tasks/half.yaml", |found| found.iter().any(|it| it["code"] == "missing-field"));
     let found = ask(
@@ -385,10 +385,10 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
     let mut client = Client::spawn(&files);
     client.initialize(versioned(), json!({ "index": { "files": 150 } }));
-    let told = client.notification("window/logMessage", |_| true);
-    assert!(told["message"].as_str().unwrap().contains("`index.files` allows 150"), "{told}");
+    let message = client.notification("window/logMessage", |_| true);
+    assert!(message["message"].as_str().unwrap().contains("`index.files` allows 150"), "{message}");
     assert_eq!(symbols(&mut client, "many").len(), 150);
-    // Edits of files that nobody knows would be missing.
+    // Edits of unknown files would be missing.
     let text = client.open(&names[0]);
     let refused = ask(&mut client, "textDocument/rename", &names[0], place(&text, "p1"), json!({ "newName": "p2" }));
     assert!(refused["error"]["message"].as_str().unwrap().contains("raise the limit"), "{refused}");
@@ -396,7 +396,7 @@ fn many_files_are_held_within_bounds_and_given_up_when_overtaken() {
 
     let mut client = Client::spawn(&files);
     client.initialize(versioned(), json!({}));
-    // Everything begins again with every change of the folders; each answer is about the last state.
+    // Every change of the folders starts over; each answer is about the last state.
     let root = json!({ "uri": client.uri(""), "name": "all" });
     for _ in 0..5 {
         client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": { "added": [], "removed": [root] } }));
@@ -471,7 +471,7 @@ fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
         client.diagnostics(name, is_missing);
         assert_eq!(links(&mut client, name), 0);
     }
-    // All files come, but of each only its own document hears: what the others saw stays as it was.
+    // All files arrive, but only the document of each is updated: the others' results stay.
     fs::create_dir(client.path("b/deep")).unwrap();
     for name in ["a/a.json", "b/deep/b.json", "c/data/c.json"] {
         fs::write(client.path(name), "{}").unwrap();
@@ -485,7 +485,7 @@ fn only_documents_that_saw_a_file_are_looked_at_again_when_it_changes() {
         client.diagnostics("c/kindlm.yaml", |found| !is_missing(found));
         assert_eq!(links(&mut client, "a/kindlm.yaml"), 0);
     }
-    // Settings concern everybody.
+    // Settings affect all documents.
     fs::write(client.path("speclens.yaml"), "").unwrap();
     changed(&mut client, &[("speclens.yaml", 1)]);
     client.diagnostics("a/kindlm.yaml", |found| !is_missing(found));

@@ -1,4 +1,4 @@
-//! Judges that are asked about what is recorded.
+//! Judges that are asked about recordings.
 
 use serde_json::json;
 
@@ -64,7 +64,7 @@ fn transcript_shows_what_the_judge_answered_and_what_it_took() {
 }
 
 #[test]
-fn transcript_says_why_the_judge_gave_no_answer() {
+fn transcript_has_the_reason_for_a_missing_answer_of_the_judge() {
     let server = Loopback::answering([(401, r#"{"error": "who are you"}"#.to_owned())]);
     let mut client = Client::start(&[("kindlm.yaml", &judged(&server.url()))]);
     client.open("kindlm.yaml");

@@ -1,5 +1,5 @@
-//! Answers about a whole document, of which the server keeps what did not change: after any edits they are those of a
-//! document that was opened with the text.
+//! Answers about a whole document, of which the server caches the unchanged parts: after any edits they equal those of
+//! a newly opened document.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// A format, as its files are written here.
+/// A format, in the style of this test.
 struct Format {
     /// The name of the file.
     file: &'static str,
@@ -30,7 +30,7 @@ struct Format {
     items: &'static [&'static str],
     /// Lines that can be added to an item.
     lines: &'static [&'static str],
-    /// What can follow the list.
+    /// Lines that may follow the list.
     tail: &'static str,
 }
 
@@ -42,6 +42,7 @@ const FORMATS: [Format; 4] = [
             "- name: test-#\n  command: sh run.sh {{who}}\n  vars: {who: \"é😀\"}\n  expect:\n    output:\n      contains: [a]\n",
             "- name: plain-#\n  command: |\n    # no comment\n    cat <<END\n    END\n  expect: {latency: {maxMs: 5}}\n",
             "- name: anchor-#\n  command: ls\n  expect: &e#\n    output: {contains: [b]}\n",
+            "- name: alias-#\n  command: echo {{who}}\n  expect: *e1\n",
         ],
         lines: &["  tags: [x]\n", "  unknown: 1\n", "  skip: true\n", "  # one\n  # two\n"],
         tail: "",
@@ -72,7 +73,8 @@ const FORMATS: [Format; 4] = [
         head: "version: \"1.0\"\ntarget:\n  type: skill\n  path: skills/news\nscenarios:\n",
         items: &[
             "- name: first-#\n  given:\n    - type: file_present\n      path: skills/news/SKILL.md\n  when: {invoke: /news}\n  then:\n    - type: artifact_exists\n      path: out/{{today}}.md\n",
-            "- name: second-#\n  when:\n    invoke: |\n      /news é😀\n      now\n  then:\n    - {type: log_entry, path: run.log, pattern: \"^a+$\"}\n",
+            "- name: second-#\n  when:\n    invoke: |\n      /news é😀\n      now\n  then: &s#\n    - {type: log_entry, path: run.log, pattern: \"^a+$\"}\n",
+            "- name: third-#\n  when: {invoke: /news}\n  then: *s2\n",
         ],
         lines: &["  tags: [x]\n", "  descripton: a\n", "  # one\n  # two\n"],
         tail: "",
@@ -103,7 +105,7 @@ impl Suite {
         dice.choose(self.format.items).replace('#', &self.count.to_string())
     }
 
-    /// Changes something, as people do.
+    /// Makes a change as people do.
     fn edit(&mut self, dice: &mut Dice) {
         let at = dice.roll(self.items.len());
         match dice.roll(7) {
@@ -115,7 +117,10 @@ impl Suite {
             2 if at > 0 => self.items.swap(at, at - 1),
             3 => self.items[at] = self.items[at].replace("-1", "-renamed-é"),
             4 => self.items[at].push_str("# behind\n# it\n"),
-            5 => self.items[at] = self.items[at].replace(" {who", "  {who"),
+            5 => {
+                self.items[at] =
+                    self.items[at].replace(" {who", "  {who").replace("[b]", "[b, \"{{who}}\"]").replace("^a+", "^a+b")
+            }
             _ if !self.items[at].contains("://") => self.items[at].push_str(dice.choose(self.format.lines)),
             _ => {}
         }
@@ -129,12 +134,12 @@ fn place(text: &str, offset: usize) -> Value {
     json!({ "line": line, "character": column })
 }
 
-/// Returns the change that leads from one text to another, as small as it can be.
+/// Returns the smallest change from one text to another.
 fn difference(from: &str, to: &str) -> Value {
     let boundary = |at: &usize| from.is_char_boundary(*at) && to.is_char_boundary(*at);
     let same = from.bytes().zip(to.bytes()).take_while(|(one, other)| one == other).count();
     let mut start = (0..=same).rev().find(boundary).unwrap();
-    // A pair of return and line feed is one end of a line.
+    // CR LF is one line end.
     if from[..start].ends_with('\r') {
         start -= 1;
     }
@@ -159,11 +164,14 @@ fn answers(client: &mut Client, name: &str, folder: &str, text: &str) -> Vec<(&'
         "semanticTokens/full",
         "semanticTokens/range",
         "documentHighlight",
+        "references",
     ];
     let asked = methods.map(|method| {
         let range = json!({ "start": { "line": 3, "character": 0 }, "end": { "line": 30, "character": 0 } });
         let position = place(text, text.find("{{").map_or(0, |at| at + 3));
-        let params = json!({ "textDocument": { "uri": uri }, "range": range, "position": position });
+        let context = json!({ "includeDeclaration": true });
+        let params =
+            json!({ "textDocument": { "uri": uri }, "range": range, "position": position, "context": context });
         (method, client.ask(&format!("textDocument/{method}"), params))
     });
     let answered = asked.into_iter().map(|(method, id)| {
@@ -228,8 +236,13 @@ fn whole_answers_after_edits_are_those_of_a_document_that_is_opened() {
                 let fresh = answers(&mut client, &opened, "two", &text);
                 client.notify("textDocument/didClose", json!({ "textDocument": { "uri": client.uri(&opened) } }));
                 for ((method, kept), (_, fresh)) in kept.into_iter().zip(fresh) {
-                    let may_be_empty =
-                        ["documentLink", "documentHighlight", "semanticTokens/full", "semanticTokens/range"];
+                    let may_be_empty = [
+                        "documentLink",
+                        "documentHighlight",
+                        "references",
+                        "semanticTokens/full",
+                        "semanticTokens/range",
+                    ];
                     assert!(fresh != json!([]) || may_be_empty.contains(&method), "{method}: {text}");
                     assert_eq!(kept, fresh, "{} {method} in round {round}:\n{text}", format.file);
                 }

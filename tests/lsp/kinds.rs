@@ -1,4 +1,4 @@
-//! Which documents are ours, what they belong to, and whom an edit concerns.
+//! Which documents are specs, what they belong to, and which documents an edit affects.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn an_edit_of_a_task_file_concerns_the_suite_that_names_it() {
     client.open("cli-bench.yaml");
     client.diagnostics("cli-bench.yaml", |found| !codes(found).contains(&"duplicate-name"));
     let mut text = client.open("tasks/two.yaml");
-    // Not saved: what the editor holds counts.
+    // Not saved: the text in the editor counts.
     client.replace("tasks/two.yaml", &mut text, "id: log", "id: status", 2);
     client.forget();
     client.replace("tasks/two.yaml", &mut text, "Show", "Tell", 3);
@@ -76,7 +76,7 @@ fn other_documents_get_nothing_until_they_are_ours() {
         ("tests/scenarios.yaml", "openapi: 3.1.0\n"),
         ("load/tests/scenarios.yaml", "config: {target: x}\nscenarios:\n  - flow: []\n"),
         ("deploy/tests/pipeline.yaml", "stages: [build]\nbuild: {script: [make]}\n"),
-        // Without a workspace of ClawSpec an empty file of that name is anybody's.
+        // Without a ClawSpec workspace, an empty file of that name could be anything.
         ("new/tests/scenarios.yaml", ""),
     ];
     let mut client = Client::start(&strangers);
@@ -85,7 +85,7 @@ fn other_documents_get_nothing_until_they_are_ours() {
         let uri = client.uri(name);
         assert_eq!(hover(&mut client, &uri, 0, 2), Value::Null);
     }
-    // A document that was never saved becomes a suite while it is written.
+    // A document that was never saved becomes a suite while it is typed.
     let uri = "untitled:Untitled-1";
     let document = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": "" });
     client.notify("textDocument/didOpen", json!({ "textDocument": document }));
@@ -94,7 +94,7 @@ fn other_documents_get_nothing_until_they_are_ours() {
         "kindlm: 1\nproject: p\nsuite: { name: s }\ntests:\n  - name: a\n    command: cat missing.txt\n    expct: {}\n";
     let change = json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": text }] });
     client.notify("textDocument/didChange", change);
-    let found = client.notification("textDocument/publishDiagnostics", |told| told["uri"] == uri);
+    let found = client.notification("textDocument/publishDiagnostics", |message| message["uri"] == uri);
     assert!(found["diagnostics"].to_string().contains("unknown-key"), "{found}");
     assert!(hover(&mut client, uri, 0, 2).to_string().contains("Format version"));
     let refused = client.execute("speclens.runFile", json!([{ "uri": uri }]));
@@ -138,7 +138,7 @@ fn comment_that_says_the_kind_counts_while_it_is_typed() {
     client.diagnostics("agent.yaml", |found| {
         found.iter().any(|found| found["message"].as_str().unwrap().contains("`waves`"))
     });
-    // And no more when it is gone.
+    // It no longer is without the comment.
     client.replace("agent.yaml", &mut text, comment, "", 3);
     let found = client.diagnostics("agent.yaml", |found| codes(found).contains(&"out-of-range"));
     assert!(!found.iter().any(|found| found["message"].as_str().unwrap().contains("waves")), "{found:?}");
@@ -191,10 +191,13 @@ fn while_editing_nothing_beyond_the_workspace_is_read() {
     std::os::unix::fs::symlink(elsewhere.path().join("t.yaml"), client.path("sub/far.yaml")).unwrap();
     client.open("sub/cli-bench.yaml");
     let found = client.diagnostics("sub/cli-bench.yaml", |found| !found.is_empty());
-    let told: Vec<String> = found.iter().map(|found| found["message"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(codes(&found), ["invalid-path"; 2], "{told:?}");
-    assert!(told[0].starts_with("`far.yaml` is a link to a file outside the workspace\nnote: editors"), "{told:?}");
-    assert!(told[1].starts_with("`../../none.yaml` is outside the workspace"), "{told:?}");
+    let message: Vec<String> = found.iter().map(|found| found["message"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(codes(&found), ["invalid-path"; 2], "{message:?}");
+    assert!(
+        message[0].starts_with("`far.yaml` is a link to a file outside the workspace\nnote: editors"),
+        "{message:?}"
+    );
+    assert!(message[1].starts_with("`../../none.yaml` is outside the workspace"), "{message:?}");
     assert!(found.iter().all(|found| found["severity"] == 2), "{found:?}");
     assert_eq!(client.leave(), Some(0));
 }

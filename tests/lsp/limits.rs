@@ -1,10 +1,10 @@
-//! Files with very many problems, and files so long that not everything is worked out before it is asked for.
+//! Files with very many problems, and files so long that parts are computed on demand.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// Returns a suite of so many tests, each with the notes, warnings or errors that its lines make.
+/// Returns a suite with this many tests, each with the notes, warnings or errors of its lines.
 fn suite(count: usize, lines: &str) -> String {
     let test = |index: usize| {
         format!("  - name: t{index}\n    command: 'true'\n    expect: {{output: {{contains: [a]}}}}\n{lines}")
@@ -13,10 +13,10 @@ fn suite(count: usize, lines: &str) -> String {
     format!("kindlm: 1\nproject: demo\nsuite: {{name: demo}}\ntests:\n{tests}")
 }
 
-/// Makes a warning of a test.
+/// Adds a warning to a test.
 const WARNING: &str = "    tagss: [x]\n";
 
-/// Makes an error of a test.
+/// Adds an error to a test.
 const ERROR: &str = "    repeat: many\n";
 
 fn lines_of(found: &[Value], severity: u32) -> Vec<u64> {
@@ -86,7 +86,7 @@ fn no_failing_claim_of_a_run_is_left_out() {
     });
 }
 
-/// Returns the titles of the actions that change many places, at the first test.
+/// Returns the titles of the actions that change several places, at the first test.
 fn many(client: &mut Client, context: &Value) -> Vec<String> {
     let place = json!({ "line": 7, "character": 6 });
     let range = json!({ "start": place, "end": place });

@@ -1,8 +1,8 @@
-//! Every feature in every condition: written as a block, in brackets, with aliases, with merge keys, beside a
-//! half-typed neighbour; with both line ends; columns counted in each of the three units; an emoji before the
-//! cursor wherever a line can have one. A cell is one feature in one condition; those that fail are listed together.
+//! Every feature in every condition: block style, flow style, with aliases, with merge keys, beside a half-typed
+//! neighbor; with both line ends; columns in each of the three units; an emoji before the cursor wherever a line can
+//! have one. A cell is one feature in one condition; all failing cells are listed together.
 //!
-//! The documents hold marks, `«name»`, that say where the cursor goes and where an answer has to begin.
+//! The documents contain marks, `«name»`, for the cursor and for the start of an answer.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// A document with its marks, and what the features have to say there.
+/// A document with its marks, and the expected answers.
 struct Document {
     /// The place of the file below the directory of its condition.
     path: &'static str,
     form: &'static str,
     text: String,
-    /// What has to be offered at `«complete»`, and what may not be.
+    /// Entries that must be offered at `«complete»`, and entries that must not.
     offers: &'static [&'static str],
     refuses: &'static [&'static str],
-    /// What is said at `«hover»`.
+    /// Expected hover at `«hover»`.
     hover: &'static str,
-    /// The places of the name at `«name»`, its definition included.
+    /// Number of places of the name at `«name»`, including its definition.
     uses: usize,
-    /// The wrong key at `«mistake»`.
-    mistake: &'static str,
+    /// The wrong key at `«wrong»`.
+    wrong: &'static str,
 }
 
 const KINDLM: &str = r#"kindlm: 1
@@ -45,7 +45,7 @@ fn kindlm() -> Vec<Document> {
         refuses: &["format", "schemaFile", "contains", "name"],
         hover,
         uses,
-        mistake: "maxLenght",
+        wrong: "maxLenght",
     };
     let block = r#"«fold»  - name: "😀 one«symbol»"
     prompt: "ä😀 «name»ask"
@@ -56,7 +56,7 @@ fn kindlm() -> Vec<Document> {
         schemaFile: "«link»s/ä😀.json"
         «hover»contains: [a]
         «complete»
-        «mistake»maxLenght: 5
+        «wrong»maxLenght: 5
 «half»  - name: two
     command: "echo 'ä😀' «token»{{q}}«hint» | cat"
     vars: { q: y }
@@ -66,7 +66,7 @@ fn kindlm() -> Vec<Document> {
       prompt: "ä😀 «name»ask", vars: { q: "😀" },
       expect: { output: { format: json, schemaFile: "«link»s/ä😀.json", «hover»contains: [a], «complete» } } }
   - { name: "😀", command: "echo 'ä😀' «token»{{q}}«hint» | cat",
-      vars: { q: y }, expect: { output: { contains: ["😀"], «mistake»maxLenght: 5 } } }
+      vars: { q: y }, expect: { output: { contains: ["😀"], «wrong»maxLenght: 5 } } }
 "#;
     let alias = r#"«fold»  - name: "😀 one«symbol»"
     prompt: "ä😀 ask"
@@ -77,7 +77,7 @@ fn kindlm() -> Vec<Document> {
         schemaFile: "«link»s/ä😀.json"
         contains: &words ["😀", a]
         «complete»
-        «mistake»maxLenght: 5
+        «wrong»maxLenght: 5
   - { name: "😀", prompt: "ä😀 ask", vars: *«name»shared, expect: *expect }
   - name: three
     command: "echo 'ä😀' «token»{{q}}«hint» | cat"
@@ -94,7 +94,7 @@ fn kindlm() -> Vec<Document> {
         schemaFile: "«link»s/ä😀.json"
         «hover»contains: [a]
         «complete»
-        «mistake»maxLenght: 5
+        «wrong»maxLenght: 5
   - <<: *base
     name: "😀 two"
     command: "echo 'ä😀' «token»{{q}}«hint» | cat"
@@ -125,13 +125,13 @@ fn cli_bench() -> Vec<Document> {
         refuses: &["id", "intent", "assert", "cli"],
         hover,
         uses,
-        mistake: "max_turn",
+        wrong: "max_turn",
     };
     let block = r#"tasks:
 «fold»  - id: "«definition»😀 «name»one«symbol»"
     intent: "😀 Show it"
     «hover»repeat: 2
-    «mistake»max_turn: 2
+    «wrong»max_turn: 2
     assert:
       - exit_code: 0
       - verify: { run: "echo 'ä😀' «token»{{workdir}} | cat" }
@@ -140,14 +140,14 @@ fn cli_bench() -> Vec<Document> {
 "#;
     let flow = r#"tasks: [
 «fold»  { id: "«definition»😀 «name»one«symbol»", intent: "😀 Show it", «hover»repeat: 2,
-    «mistake»max_turn: 2, assert: [{ exit_code: 0 }, { verify: { run: "echo 'ä😀' «token»{{workdir}} | cat" } }], «complete» },
+    «wrong»max_turn: 2, assert: [{ exit_code: 0 }, { verify: { run: "echo 'ä😀' «token»{{workdir}} | cat" } }], «complete» },
   "file://t😀/*.yaml«hint»" ]
 "#;
     let alias = r#"tasks:
 «fold»  - id: one«symbol»
     intent: &«definition»intent "😀 Show it"
     «hover»repeat: 2
-    «mistake»max_turn: 2
+    «wrong»max_turn: 2
     assert: &claims
       - exit_code: 0
       - verify: { run: "echo 'ä😀' «token»{{workdir}} | cat" }
@@ -160,7 +160,7 @@ fn cli_bench() -> Vec<Document> {
     id: one«symbol»
     intent: "😀 Show it"
     «hover»repeat: 2
-    «mistake»max_turn: 2
+    «wrong»max_turn: 2
     assert:
       - exit_code: 0
       - verify: { run: "echo 'ä😀' «token»{{workdir}} | cat" }
@@ -193,7 +193,7 @@ fn clawspec() -> Vec<Document> {
         refuses,
         hover: "Headings that a Markdown file must have",
         uses,
-        mistake: "fieldz",
+        wrong: "fieldz",
     };
     let taken: &[&str] = &["type", "path", "sections", "words", "tool", "name"];
     let block = r#"«fold»  - name: "«definition»😀 «name»one«symbol»"
@@ -202,13 +202,13 @@ fn clawspec() -> Vec<Document> {
       - type: artifact_contains
         path: "«link»out/ä😀.md"
         «hover»sections: [Hook]
-        «mistake»fieldz: [b]
+        «wrong»fieldz: [b]
         «complete»
 «half»  - { name: two, tags: [negative], when: { invoke: /a }, then: [{ type: no_span_errors }] }
 "#;
     let flow = r#"«fold»  - { name: "«definition»😀 «name»one«symbol»",
       when: { invoke: "/a ä😀 «token»{{today}}«hint»" },
-      then: [{ type: artifact_contains, path: "«link»out/ä😀.md", «hover»sections: ["😀"], «mistake»fieldz: [b], «complete» }] }
+      then: [{ type: artifact_contains, path: "«link»out/ä😀.md", «hover»sections: ["😀"], «wrong»fieldz: [b], «complete» }] }
   - { name: two, tags: [negative], when: { invoke: /a }, then: [{ type: no_span_errors }] }
 "#;
     let alias = r#"«fold»  - name: "😀 one«symbol»"
@@ -218,7 +218,7 @@ fn clawspec() -> Vec<Document> {
         type: &kind artifact_contains
         path: "«link»out/ä😀.md"
         «hover»sections: [Hook]
-        «mistake»fieldz: [b]
+        «wrong»fieldz: [b]
         «complete»
   - { name: "😀", tags: [negative], when: *«name»when, then: [*claim] }
 "#;
@@ -229,7 +229,7 @@ fn clawspec() -> Vec<Document> {
       - &«definition»claim { type: artifact_contains, path: "«link»out/ä😀.md" }
       - <<: *«name»claim
         «hover»sections: [Hook]
-        «mistake»fieldz: [b]
+        «wrong»fieldz: [b]
         «complete»
   - { <<: *base, name: two, tags: [negative] }
 "#;
@@ -242,7 +242,7 @@ fn clawspec() -> Vec<Document> {
     ]
 }
 
-/// A document without its marks, and where they were.
+/// A document without its marks, and their positions.
 struct Marked {
     text: String,
     marks: Vec<(String, usize)>,
@@ -264,7 +264,7 @@ impl Marked {
         Marked { text: plain, marks }
     }
 
-    /// Returns the last mark of this name: a document's own one is after that of its head.
+    /// Returns the last mark of this name: the document's own one follows that of its head.
     fn at(&self, name: &str) -> usize {
         self.marks.iter().rfind(|(known, _)| known == name).unwrap_or_else(|| panic!("no mark {name}")).1
     }
@@ -317,7 +317,7 @@ impl Cell<'_> {
         self.ask(method, params)
     }
 
-    /// Returns the bytes of every found range.
+    /// Returns the byte range of every result.
     fn ranges(&self, found: &Value) -> Vec<Range<usize>> {
         found.as_array().into_iter().flatten().map(|found| self.range(&found["range"])).collect()
     }
@@ -471,7 +471,7 @@ impl Cell<'_> {
         let found = self.ask("textDocument/inlayHint", json!({ "range": whole }));
         let wanted = self.marked.at("hint");
         let places: Vec<usize> = found.as_array().unwrap().iter().map(|hint| self.offset(&hint["position"])).collect();
-        // A hint of a quoted text may be after its quote.
+        // A hint of a quoted text may follow its quote.
         if places.iter().any(|at| (wanted..=wanted + 1).contains(at)) {
             Ok(())
         } else {
@@ -480,19 +480,19 @@ impl Cell<'_> {
     }
 
     fn diagnostics(&mut self) -> Result<(), String> {
-        let at = self.place(self.marked.at("mistake"));
+        let at = self.place(self.marked.at("wrong"));
         let found = self.client.diagnostics(&self.name, |found| !found.is_empty());
         let fits = |found: &Value| found["code"] == "unknown-key" && found["range"]["start"] == at;
         if found.iter().any(fits) { Ok(()) } else { Err(format!("{found:?}")) }
     }
 
     fn actions(&mut self) -> Result<(), String> {
-        let at = self.place(self.marked.at("mistake"));
+        let at = self.place(self.marked.at("wrong"));
         let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [] } });
         let found = self.ask("textDocument/codeAction", params);
         let fixes = found.as_array().into_iter().flatten().filter(|action| action["kind"] == "quickfix");
         let texts: Vec<String> = fixes.map(|fix| self.edited(&fix["edit"]["changes"][&self.uri])).collect();
-        let key = format!("{}:", self.document.mistake);
+        let key = format!("{}:", self.document.wrong);
         if texts.iter().any(|text| !text.contains(&key)) { Ok(()) } else { Err(format!("{found}")) }
     }
 }

@@ -1,5 +1,4 @@
-//! Ways through a document, asked for in every unit of columns, with Windows line breaks, emoji and a test
-//! that is half typed.
+//! Navigation in a document, in every unit of columns, with Windows line breaks, emoji and a half-typed test.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is reported of a run beside its verdicts.
+//! Reports of a run beside its verdicts.
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn what_was_noticed_in_a_run_is_shown_at_the_test_and_in_hover() {
     let shown =
         client.execute("speclens.showTranscript", json!([{ "uri": client.uri("kindlm.yaml"), "test": "absent" }]));
     assert!(shown["result"]["text"].as_str().unwrap().contains(&format!("note: {note}\n")), "{shown}");
-    // So it is of a recording.
+    // The same holds for a recording.
     close(&mut client, "kindlm.yaml");
     client.forget();
     client.open("kindlm.yaml");
@@ -102,15 +102,15 @@ fn rule_of_a_schema_is_related_information_as_long_as_its_file_is_there() {
         client.initialize(capabilities, json!({ "trusted": true }));
         client.open("kindlm.yaml");
         run(&mut client, "judged");
-        let is_told = |found: &[Value]| !sources(found, "speclens run").is_empty();
-        let found = client.diagnostics("kindlm.yaml", is_told);
+        let is_reported = |found: &[Value]| !sources(found, "speclens run").is_empty();
+        let found = client.diagnostics("kindlm.yaml", is_reported);
         let place = json!({ "line": 1, "character": column });
         let failure = found.iter().find(|found| found["source"] == "speclens run").unwrap();
         let related = &failure["relatedInformation"][0];
         assert_eq!(related["message"], "`data/n` breaks this rule");
         assert_eq!(related["location"]["uri"], client.uri("schemas/n.json"));
         assert_eq!(related["location"]["range"]["start"], place, "{related}");
-        // A file that is gone, or outside of the workspace, is not named.
+        // A file that is gone, or outside the workspace, is not named.
         let outside = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(outside.path(), schema).unwrap();
         let link = client.path("schemas/n.json");

@@ -1,4 +1,4 @@
-//! Suites whose tests are in several files: what is known of a test is shown in the file that it is in.
+//! Suites with tests in several files: the results of a test appear in its file.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn failures(found: &[Value]) -> Vec<(String, u64)> {
     shown.collect()
 }
 
-fn is_told(found: &[Value]) -> bool {
+fn is_reported(found: &[Value]) -> bool {
     !sources(found, RUN).is_empty()
 }
 
@@ -53,12 +53,12 @@ fn failure_is_reported_in_the_file_of_its_task_while_the_suite_is_open() {
     let mut client = suite();
     client.open("cli-bench.yaml");
     for (file, test) in [("tasks/one.yaml", "one"), ("tasks/two.yaml", "two")] {
-        let found = client.diagnostics_of_any_version(file, is_told);
+        let found = client.diagnostics_of_any_version(file, is_reported);
         assert_eq!(failures(&found), [(test.to_owned(), 3)], "{found:?}");
     }
-    let found = client.diagnostics_of_any_version("cli-bench.yaml", is_told);
+    let found = client.diagnostics_of_any_version("cli-bench.yaml", is_reported);
     assert_eq!(failures(&found), [("own".to_owned(), 3)]);
-    // The diagnostics because of the suite go with it.
+    // The diagnostics of the suite disappear with it.
     close(&mut client, "cli-bench.yaml");
     for file in ["tasks/one.yaml", "tasks/two.yaml"] {
         client.diagnostics_of_any_version(file, <[Value]>::is_empty);
@@ -69,20 +69,20 @@ fn failure_is_reported_in_the_file_of_its_task_while_the_suite_is_open() {
 fn task_file_reports_on_its_own_tasks_while_it_is_open() {
     let mut client = suite();
     client.open("tasks/two.yaml");
-    let found = client.diagnostics_of_any_version("tasks/two.yaml", is_told);
+    let found = client.diagnostics_of_any_version("tasks/two.yaml", is_reported);
     assert_eq!(failures(&found), [("two".to_owned(), 3)]);
     client.open("cli-bench.yaml");
-    client.diagnostics_of_any_version("tasks/one.yaml", is_told);
-    // Edited, it is judged as the editor has it, and told of once.
+    client.diagnostics_of_any_version("tasks/one.yaml", is_reported);
+    // After an edit, the text in the editor is judged, and reported once.
     client.forget();
     let mut text = TWO.to_owned();
     client.replace("tasks/two.yaml", &mut text, "- id: two", "# tasks\n- id: two", 2);
-    let found = client.diagnostics("tasks/two.yaml", is_told);
+    let found = client.diagnostics("tasks/two.yaml", is_reported);
     assert_eq!(failures(&found), [("two".to_owned(), 4)]);
-    // Closed, what is on the disk counts again, and the suite tells of it.
+    // After closing, the file on disk counts again, and the suite reports it.
     close(&mut client, "tasks/two.yaml");
     client.diagnostics_of_any_version("tasks/two.yaml", <[Value]>::is_empty);
-    let found = client.diagnostics_of_any_version("tasks/two.yaml", is_told);
+    let found = client.diagnostics_of_any_version("tasks/two.yaml", is_reported);
     assert_eq!(failures(&found), [("two".to_owned(), 3)]);
 }
 
@@ -91,9 +91,9 @@ fn edited_assertion_of_a_task_file_is_judged_again_in_it() {
     let mut client = suite();
     let mut text = client.open("tasks/one.yaml");
     client.open("cli-bench.yaml");
-    client.diagnostics_of_any_version("tasks/one.yaml", is_told);
+    client.diagnostics_of_any_version("tasks/one.yaml", is_reported);
     client.replace("tasks/one.yaml", &mut text, "ran: git status", "not_ran: git status", 2);
-    client.diagnostics("tasks/one.yaml", |found| !is_told(found));
+    client.diagnostics("tasks/one.yaml", |found| !is_reported(found));
 }
 
 #[test]

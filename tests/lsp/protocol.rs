@@ -1,4 +1,4 @@
-//! Messages that no sound client sends, and machines with little to spare.
+//! Messages that no correct client sends, and machines with few resources.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is recorded, by whom, and when: the editor shows the attempt that began last.
+//! Recordings of several programs: the editor shows the attempt that began last.
 
 use std::{fs, process::Command};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{client::Client, lens_titles, run, sources};
 
-/// `waits` ends when the file `go` is there.
+/// `waits` ends when the file `go` exists.
 const SUITE: &str = "kindlm: 1
 project: demo
 suite: {name: demo}

@@ -1,10 +1,10 @@
-//! Runs that go on while something else happens in the editor.
+//! Runs that continue during other activity in the editor.
 
 use serde_json::{Value, json};
 
 use crate::{client::Client, lens_titles, run, sources};
 
-/// `waits` ends when the file `go` is there.
+/// `waits` ends when the file `go` exists.
 pub(crate) const WAITING: &str = "kindlm: 1
 project: demo
 suite:
@@ -17,12 +17,12 @@ tests:
         contains: [sorry]
 ";
 
-/// Asks for lenses until they are as wanted.
+/// Requests lenses until they match.
 pub(crate) fn lenses_until(client: &mut Client, what: &str, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
     lenses_of_until(client, "kindlm.yaml", what, fits)
 }
 
-/// Asks for the lenses of a file until they are as wanted.
+/// Requests the lenses of a file until they match.
 pub(crate) fn lenses_of_until(
     client: &mut Client,
     name: &str,
@@ -44,20 +44,20 @@ pub(crate) fn running(titles: &[String]) -> usize {
 }
 
 #[test]
-fn client_without_lenses_is_told_what_came_of_a_run_and_shown_the_transcript() {
+fn client_without_lenses_gets_the_result_as_a_message_and_the_transcript() {
     let mut client = Client::spawn(&[("kindlm.yaml", FAILING)]);
     let capabilities = json!({ "window": { "showDocument": { "support": true } } });
     client.initialize(capabilities, json!({ "trusted": true }));
     client.open("kindlm.yaml");
     for (test, kind, expected) in [("open", 3, "speclens: `open` passed"), ("talks", 2, "speclens: `talks` failed")] {
         run(&mut client, test);
-        let told = client.notification("window/showMessage", |_| true);
-        assert_eq!((told["type"].as_i64(), told["message"].as_str()), (Some(kind), Some(expected)));
+        let message = client.notification("window/showMessage", |_| true);
+        assert_eq!((message["type"].as_i64(), message["message"].as_str()), (Some(kind), Some(expected)));
     }
     let uri = client.uri("kindlm.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: 1 of 3 passed");
+    let message = client.notification("window/showMessage", |_| true);
+    assert_eq!(message["message"], "speclens: 1 of 3 passed");
 
     let place = json!({ "line": 6, "character": 4 });
     let params = json!({
@@ -86,7 +86,7 @@ fn client_with_lenses_is_not_sent_what_they_show() {
     assert!(!client.has_waiting("window/showMessage"));
 }
 
-/// Commands that fail, and one that writes much.
+/// Commands that fail, and one with much output.
 const FAILING: &str = "kindlm: 1
 project: demo
 suite: {name: demo}
@@ -227,10 +227,10 @@ fn a_result_that_comes_while_typing_refreshes_the_lenses() {
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     client.replace("kindlm.yaml", &mut text, "[sorry]", "[sorry ]", 2);
     client.diagnostics("kindlm.yaml", |_| true);
-    // What was said about its beginning.
+    // Discards messages about its beginning.
     client.forget();
     std::fs::write(client.path("go"), "").unwrap();
-    // Typed so fast that each look at the text is overtaken.
+    // Typed so fast that each check of the text is outdated.
     for version in (3..).step_by(200) {
         for version in version..version + 200 {
             let (old, new) = if version % 2 == 0 { ("[sorry]", "[sorry ]") } else { ("[sorry ]", "[sorry]") };
@@ -281,15 +281,15 @@ fn second_run_of_a_test_under_way_is_refused() {
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     let again = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
-    let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `waits` is already running: stop it to run it again");
+    let message = client.notification("window/showMessage", |_| true);
+    assert_eq!(message["message"], "speclens: `waits` is already running: stop it to run it again");
 
-    // A run of the file omits what is under way, and a second one finds nothing to do.
+    // A run of the file omits running tests, and a second one has nothing to do.
     let whole = client.execute("speclens.runFile", json!([{ "uri": uri }]));
     lenses_until(&mut client, "both run", |titles| running(titles) == 2);
     let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
-    client.notification("window/showMessage", |told| told["message"].as_str().unwrap().contains("already"));
+    client.notification("window/showMessage", |message| message["message"].as_str().unwrap().contains("already"));
 
     client.execute("speclens.cancel", json!([{ "run": whole["result"]["run"] }]));
     lenses_until(&mut client, "the first was cancelled", |titles| running(titles) == 1);
@@ -314,9 +314,9 @@ fn second_run_of_the_file_is_refused_though_some_of_its_tests_have_ended() {
     });
     let again = client.execute("speclens.runFile", json!([{ "uri": uri }]));
     assert_eq!(again["result"]["run"], Value::Null, "{again}");
-    let told = client.notification("window/showMessage", |_| true);
-    assert!(told["message"].as_str().unwrap().contains("already running"), "{told}");
-    // The one that has ended can be run by itself.
+    let message = client.notification("window/showMessage", |_| true);
+    assert!(message["message"].as_str().unwrap().contains("already running"), "{message}");
+    // The one that has ended can be run alone.
     run(&mut client, "first");
     client.execute("speclens.cancel", json!([]));
     lenses_until(&mut client, "the end", |titles| running(titles) == 0);
@@ -324,7 +324,7 @@ fn second_run_of_the_file_is_refused_though_some_of_its_tests_have_ended() {
 
 #[test]
 fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
-    // Found by a pattern, the file is no input of the command: the two runs are of the same command.
+    // A file that is matched by a pattern is not an input of the command: the two runs have the same command.
     let suite = WAITING.replace("until [ -e go ]", "echo sorry; until ls | grep -q '^g.$'");
     let mut client = Client::start(&[("kindlm.yaml", &suite), ("go", "")]);
     client.open("kindlm.yaml");
@@ -346,7 +346,7 @@ fn test_under_way_offers_stop_and_leaves_a_trace_when_stopped() {
 }
 
 #[test]
-fn test_that_got_a_mistake_while_trust_was_asked_for_is_not_run() {
+fn test_that_got_an_error_while_trust_was_asked_for_is_not_run() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
     let mut text = client.open("kindlm.yaml");
@@ -354,14 +354,14 @@ fn test_that_got_a_mistake_while_trust_was_asked_for_is_not_run() {
     client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
     let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
     client.replace("kindlm.yaml", &mut text, "contains: [sorry]", "containz: [sorry]", 2);
-    // An answer can overtake a change that was sent just before it.
+    // A response can overtake a change that was sent just before it.
     client.diagnostics("kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
     client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "title": "Trust and run" } }));
     let message = client.notification("window/showMessage", |message| message["type"] == 1);
     assert_eq!(message["message"], "speclens: `waits` was not run: fix the underlined errors first");
 }
 
-/// A suite whose tests cannot be run, each for a reason of its own, and one that can.
+/// A suite with tests that cannot run, each for another reason, and one that can.
 const OBSTACLES: &str = "kindlm: 1
 project: demo
 suite: {name: demo}
@@ -391,9 +391,9 @@ fn run_of_a_test_that_cannot_run_says_why() {
     ] {
         let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": test }]));
         assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
-        let told = client.notification("window/showMessage", |_| true);
+        let message = client.notification("window/showMessage", |_| true);
         assert_eq!(
-            (told["type"].as_i64(), told["message"].as_str()),
+            (message["type"].as_i64(), message["message"].as_str()),
             (Some(kind), Some(&*format!("speclens: {expected}")))
         );
     }
@@ -424,8 +424,8 @@ fn run_of_a_file_in_which_no_test_can_run_says_so() {
     client.open("kindlm.yaml");
     let uri = client.uri("kindlm.yaml");
     client.execute("speclens.runFile", json!([{ "uri": uri }]));
-    let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: `a` is skipped: remove `skip: true` to run it");
+    let message = client.notification("window/showMessage", |_| true);
+    assert_eq!(message["message"], "speclens: `a` is skipped: remove `skip: true` to run it");
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn a_claim_that_is_being_typed_does_not_show_a_pass() {
 }
 
 #[test]
-fn who_cannot_be_asked_is_told_once_how_a_workspace_becomes_trusted() {
+fn client_without_questions_is_informed_once_how_to_trust_a_workspace() {
     let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
     client.initialize(json!({}), json!({}));
     client.open("kindlm.yaml");
@@ -529,8 +529,8 @@ fn who_cannot_be_asked_is_told_once_how_a_workspace_becomes_trusted() {
         let answer = client.execute("speclens.run", json!([{ "uri": uri, "test": "waits" }]));
         assert_eq!(answer["result"]["reason"], "untrusted", "{answer}");
     }
-    let told = client.notification("window/showMessage", |_| true);
-    let message = told["message"].as_str().unwrap();
+    let message = client.notification("window/showMessage", |_| true);
+    let message = message["message"].as_str().unwrap();
     assert!(message.contains("speclens trust '"), "{message}");
     let questions: Vec<Value> =
         (0..2).map(|_| client.wait("a question", |message| message["method"] == "window/showMessageRequest")).collect();

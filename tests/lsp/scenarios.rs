@@ -1,4 +1,4 @@
-//! ClawSpec scenarios that are run from the editor.
+//! ClawSpec scenarios that run in the editor.
 
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn scenario_runs_from_its_lens_and_an_edited_claim_is_judged_by_what_the_target_
         |text: &str| text.replace('\n', "\r\n"),
         |text: &str| text.replace("\n  - name", "\n- name").replace("\n    ", "\n  ").replace("out.md", "\"out.md\""),
     ] {
-        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
         let files = files(&gateway.url(), style);
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let mut client = Client::start(&files);
@@ -71,7 +71,7 @@ fn edited_rubric_is_put_to_the_judge_of_the_gateway_without_another_run() {
             "/qa/judge" => r#"{"score": 4, "reasoning": "clear"}"#,
             _ => r#"{"runId": "r1", "status": "ok"}"#,
         };
-        Answer::Told(200, answer.to_owned())
+        Answer::Reply(200, answer.to_owned())
     });
     let judged =
         |text: &str| text.replace("artifact_contains", "llm_judge").replace("sections: [Hook]", "rubric: Score 1 to 5");
@@ -123,7 +123,7 @@ fn scenario_runs_at_the_scripted_gateway_of_its_workspace_and_its_artifact_shows
 #[test]
 fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them() {
     for (settings, expected) in [("", 0), ("clawspec: {editor_reports: true}\n", 1)] {
-        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
         let files = files(&gateway.url(), |text| text.to_owned());
         let with_reports = format!("{}report_dir: qa/reports\n", files[0].1);
         let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
@@ -144,7 +144,7 @@ fn run_of_an_editor_writes_reports_of_clawspec_only_where_settings_ask_for_them(
     }
 }
 
-/// Returns the contract with something that must hold before the scenario starts, in three styles of writing.
+/// Returns the contract with a precondition, in three styles of writing.
 fn with_preconditions() -> impl Iterator<Item = String> {
     let given =
         "    given:\n      - type: file_present\n        path: in.md\n      - type: gateway_healthy\n    when:\n";
@@ -162,7 +162,7 @@ fn with_preconditions() -> impl Iterator<Item = String> {
 #[test]
 fn preconditions_are_a_page_and_trigger_nothing() {
     for contract in with_preconditions() {
-        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"status": "ok"}"#.to_owned()));
+        let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"status": "ok"}"#.to_owned()));
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
         let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
         let mut client = Client::start(&files);
@@ -197,7 +197,7 @@ fn preconditions_are_a_page_and_trigger_nothing() {
 #[test]
 fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
     for contract in with_preconditions() {
-        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
         let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
         let mut client = Client::start(&files);
@@ -220,7 +220,7 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
     }
 }
 
-/// Returns a workspace whose gateway is played by a script, which logs, calls a tool and a model, and writes.
+/// Returns a workspace with a scripted gateway, which logs, calls a tool and a model, and writes a file.
 fn scripted(then: &str) -> [(&'static str, String); 5] {
     let [settings, skill, (name, contract)] = files("http://127.0.0.1:1", |text| text.to_owned());
     let (head, _) = contract.split_once("    then:\n").unwrap();
@@ -265,7 +265,7 @@ fn transcript_shows_the_exchange_with_the_gateway_and_the_spans_as_a_waterfall()
 #[test]
 fn hover_says_who_would_be_asked_and_what_was_answered_last_without_asking() {
     for contract in with_preconditions() {
-        let gateway = Loopback::acting(|_| Answer::Told(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
+        let gateway = Loopback::acting(|_| Answer::Reply(200, r#"{"runId": "r1", "status": "ok"}"#.to_owned()));
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
         let files = [(settings.0, settings.1.as_str()), (skill.0, skill.1.as_str()), (CONTRACT, contract.as_str())];
         let mut client = Client::start(&files);
@@ -325,7 +325,7 @@ fn line_of_a_log_outside_of_the_workspace_is_related_information() {
     let gateway = Loopback::acting(move |_| {
         let lines = "{\"level\":\"debug\",\"msg\":\"embedded run start: runId=r1 sessionId=s1 provider=toy model=toy\"}\n{\"level\":\"debug\",\"msg\":\"embedded run tool start: runId=r1 tool=send toolCallId=c1\"}\n{\"level\":\"debug\",\"msg\":\"embedded run done: runId=r1 sessionId=s1 durationMs=5 aborted=false\"}\n";
         std::fs::write(&written, lines).unwrap();
-        Answer::Told(200, r#"{"runId": "r1", "status": "completed"}"#.to_owned())
+        Answer::Reply(200, r#"{"runId": "r1", "status": "completed"}"#.to_owned())
     });
     let [(settings, text), skill, (_, contract)] = files(&gateway.url(), |text| text.to_owned());
     let (head, _) = contract.split_once("      - type: artifact").unwrap();
@@ -346,7 +346,7 @@ fn line_of_a_log_outside_of_the_workspace_is_related_information() {
         "{found:?}"
     );
     assert_eq!(related["location"]["range"]["start"]["line"], 1, "{related}");
-    // Where the path leads, no file of the workspace is.
+    // The path leads to no file of the workspace.
     let line = contract.lines().position(|line| line.contains("log_path")).unwrap();
     let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 22 } });
     let found = client.request("textDocument/definition", place)["result"].clone();

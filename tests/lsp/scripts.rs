@@ -32,7 +32,7 @@ fn scripts_and_suites_lead_to_each_other() {
         client.open("careful.script.yaml");
         let found = ask(&mut client, "textDocument/definition", "careful.script.yaml", 1, 4, json!({}));
         assert_eq!(found[0]["uri"], client.uri("tasks/one.yaml"), "{found}");
-        // What the suite has and the script lacks is offered.
+        // Tasks that the script lacks are offered.
         let found = ask(&mut client, "textDocument/completion", "careful.script.yaml", 4, 2, json!({}));
         let items = if found.is_array() { found.clone() } else { found["items"].clone() };
         let labels: Vec<&str> = items.as_array().unwrap().iter().filter_map(|item| item["label"].as_str()).collect();

@@ -1,18 +1,18 @@
-//! Secrets that a task comes across, and everything that the editor is sent about its run.
+//! Secrets of a task, and all messages to the editor about its run.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// What a variable of the server holds whose name tells, what one holds that the suite names, what the suite sets, and what a
-/// pattern matches.
+/// The value of a server variable with a secret-looking name, of one that the settings name, of one that the suite
+/// sets, and the match of a pattern.
 const PLANTED: [&str; 4] = ["planted-by-name", "planted-by-list", "planted-by-suite", "tok_12ab"];
 
 const SUITE: &str = "cli: sh\nproviders: [scripted/leaky]\nenv: {TOKEN: planted-by-suite}\nredact_env: [TOKEN, OUTER]\n\
                      redact_patterns: ['tok_[a-z0-9]{4}']\ntasks:\n  - id: leak\n    intent: Print everything\n    max_turns: 3\n    \
                      assert:\n      - output_contains: never printed\n      - verify: {run: cat out.txt, output_contains: never}\n";
 
-const SCRIPT: &str = "default:\n  - run: echo told planted-by-name planted-by-list planted-by-suite tok_12ab > out.txt\n  \
+const SCRIPT: &str = "default:\n  - run: echo said planted-by-name planted-by-list planted-by-suite tok_12ab > out.txt\n  \
                       - run: echo $MY_API_KEY $OUTER $TOKEN; cat out.txt; cat out.txt >&2\n  \
                       - say: I saw planted-by-name, planted-by-list, planted-by-suite and tok_12ab.\n";
 

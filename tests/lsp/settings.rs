@@ -1,4 +1,4 @@
-//! Settings that are wrong: nothing runs under them, and the editor says why, whether they are open or not.
+//! Invalid settings: nothing runs under them, and the editor reports the reason, whether they are open or not.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn files(settings: &'static str) -> Vec<(&'static str, &'static str)> {
     vec![("kindlm.yaml", SUITE), ("refuse.sh", "echo no\n"), ("speclens.yaml", settings)]
 }
 
-/// Says that a file changed on the disk.
+/// Notifies the server that a file changed on disk.
 fn changed(client: &mut Client, name: &str, kind: u8) {
     let uri = client.uri(name);
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": kind }] }));
@@ -30,10 +30,10 @@ fn suite_with_wrong_settings_is_not_run_and_the_reason_is_shown_at_once() {
     {
         let answer = client.execute(command, json!([argument]));
         assert_eq!(answer["result"]["run"], Value::Null, "{answer}");
-        let told = client.notification("window/showMessage", |_| true);
-        let message = told["message"].as_str().unwrap();
+        let shown = client.notification("window/showMessage", |_| true);
+        let message = shown["message"].as_str().unwrap();
         assert!(message.contains("speclens.yaml is corrected: line 1: unknown key `recording`"), "{message}");
-        assert_eq!(told["type"], 1);
+        assert_eq!(shown["type"], 1);
     }
     client.diagnostics("kindlm.yaml", |found| has(found, "speclens run", "unknown key `recording`"));
     let titles = lens_titles(&mut client, "kindlm.yaml");
@@ -43,7 +43,7 @@ fn suite_with_wrong_settings_is_not_run_and_the_reason_is_shown_at_once() {
 }
 
 #[test]
-fn settings_that_are_not_open_have_their_problems_until_they_are_mended() {
+fn settings_that_are_not_open_have_their_problems_until_they_are_corrected() {
     let mut client = Client::start(&files(WRONG));
     client.open("kindlm.yaml");
     let found =
@@ -76,12 +76,12 @@ fn settings_that_are_open_report_their_own_problems() {
     client.open("kindlm.yaml");
     client.open("speclens.yaml");
     client.diagnostics("kindlm.yaml", |_| true);
-    // Not saved, and in force.
+    // Not saved, but effective.
     client.change("speclens.yaml", json!({ "text": WRONG }));
     client.diagnostics("speclens.yaml", |found| has(found, "speclens", "unknown key `recording`"));
     client.diagnostics_of_any_version("kindlm.yaml", |found| has(found, "speclens run", "unknown key `recording`"));
     client.forget();
-    // What is on the disk counts again.
+    // The file on disk counts again.
     let uri = client.uri("speclens.yaml");
     client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     client.diagnostics_of_any_version("speclens.yaml", <[Value]>::is_empty);
@@ -96,10 +96,10 @@ fn wrong_settings_that_are_closed_keep_their_problems_while_a_suite_is_under_the
     client.open("speclens.yaml");
     client.diagnostics("speclens.yaml", |found| has(found, "speclens", "unknown key `recording`"));
     client.forget();
-    for (name, is_told) in [("speclens.yaml", true), ("kindlm.yaml", false)] {
+    for (name, is_reported) in [("speclens.yaml", true), ("kindlm.yaml", false)] {
         let uri = client.uri(name);
         client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
-        client.diagnostics_of_any_version("speclens.yaml", |found| found.is_empty() != is_told);
+        client.diagnostics_of_any_version("speclens.yaml", |found| found.is_empty() != is_reported);
         client.forget();
     }
 }

@@ -1,4 +1,4 @@
-//! The time between the request for a run and the decision whether it begins.
+//! The time between the request for a run and the decision whether it starts.
 
 use std::{io::Write, process::Command};
 
@@ -14,7 +14,7 @@ tests:
   - {name: waits, command: until test -e go; do sleep 0.02; done, expect: {output: {maxLength: 9}}}
 ";
 
-/// The file in which the program looks whether a folder is trusted, as a pipe: a run is decided when somebody writes to it.
+/// The file of trusted folders as a pipe: a run is decided when the pipe is written.
 struct Store(std::path::PathBuf);
 
 impl Store {
@@ -25,19 +25,19 @@ impl Store {
         Store(store)
     }
 
-    /// Lets whoever reads it go on with a trusted workspace, and those who come later read an ordinary file.
+    /// Lets the reader continue with a trusted workspace; later readers find an ordinary file.
     fn release(self, client: &Client) {
         let folder = format!("{}\n", client.directory.path().canonicalize().unwrap().display());
         let ordinary = self.0.with_extension("new");
         std::fs::write(&ordinary, &folder).unwrap();
-        // It waits until somebody reads.
+        // It waits until the pipe is read.
         let mut pipe = std::fs::File::options().write(true).open(&self.0).unwrap();
         std::fs::rename(ordinary, &self.0).unwrap();
         pipe.write_all(folder.as_bytes()).unwrap();
     }
 }
 
-/// Starts the server where nothing but the store of trusted folders says that the workspace is trusted.
+/// Starts the server; only the file of trusted folders says that the workspace is trusted.
 fn start() -> (Client, String) {
     let mut client = Client::spawn(&[("kindlm.yaml", SUITE)]);
     client.initialize(json!({}), json!({}));
@@ -93,13 +93,13 @@ fn run_whose_request_was_taken_back_does_not_begin() {
     let arguments = json!([{ "uri": uri, "test": "counts" }]);
     let id =
         client.ask("workspace/executeCommand", json!({ "command": "speclens.run", "arguments": arguments.clone() }));
-    // Answered: the work on the run has begun, too.
+    // The response shows that the run is being started, too.
     hover(&mut client, &uri);
     client.notify("$/cancelRequest", json!({ "id": id }));
     assert_eq!(client.answer(id)["error"]["code"], -32800);
     store.release(&client);
     client.notify("speclens/trust", json!({ "trusted": true }));
-    // It is not in the way of another one.
+    // It does not prevent another one.
     let answer = client.execute("speclens.run", arguments);
     assert!(answer["result"]["run"].is_u64(), "{answer}");
     client.wait_for_line("count");

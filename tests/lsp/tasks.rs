@@ -55,7 +55,7 @@ fn titles_until(client: &mut Client, fits: impl Fn(&[String]) -> bool) -> Vec<St
     }
 }
 
-/// Returns what hover says about the run at a word of the suite, without the link to the reference.
+/// Returns the hover about the run at a word of the suite, without the link to the reference.
 fn hover(client: &mut Client, text: &str, word: &str) -> String {
     hover_in(client, "cli-bench.yaml", text, word).expect("something about the run")
 }
@@ -79,7 +79,7 @@ fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     execute(&mut client, "speclens.run", json!({}));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
     assert!(titles.contains(&"✓ 1/1 one · ✗ 0/1 two".to_owned()), "{titles:?}");
-    // Either model may be the first that ends: it is counted alone until the other one does.
+    // Either model may end first: it is counted alone until the other one ends.
     let counts = "\nfails in 1 of 2 attempts (one 0/1, two 1/1)";
     let found = client.diagnostics("cli-bench.yaml", |found| {
         sources(found, "speclens run").iter().any(|message| message.ends_with(counts))
@@ -99,7 +99,7 @@ fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
         hovered.ends_with("\n- ✗ `` `greeting.txt` exists ``: fails in 1 of 2 attempts (one 0/1, two 1/1)"),
         "{hovered}"
     );
-    // The assertions as they become are judged without another run.
+    // The edited assertions are judged without another run.
     client.replace("cli-bench.yaml", &mut text, "ran: echo hello", "not_ran: echo bye", 2);
     client.replace("cli-bench.yaml", &mut text, "      - file_exists: greeting.txt\n", "", 3);
     titles_until(&mut client, |titles| titles.contains(&"✓ 1/1 one · ✓ 1/1 two".to_owned()));
@@ -143,7 +143,7 @@ fn model_that_is_chosen_runs_in_place_of_those_of_the_suite() {
     client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "title": "scripted/other" } }));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert!(titles.contains(&"✓ 1/1 other".to_owned()), "{titles:?}");
-    // Another client says whom with the command.
+    // Another client names the models in the command.
     execute(&mut client, "speclens.run", json!({ "models": ["scripted/two"] }));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
     assert!(titles.contains(&"✗ 0/1 two · ✓ 1/1 other".to_owned()), "{titles:?}");
@@ -199,8 +199,8 @@ fn run_with_says_so_where_no_model_acts() {
     client.open("kindlm.yaml");
     let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "greet" });
     client.execute("speclens.runWith", json!([argument]));
-    let told = client.notification("window/showMessage", |_| true);
-    assert_eq!(told["message"], "speclens: the tests of this file do not use models, so there is none to choose");
+    let message = client.notification("window/showMessage", |_| true);
+    assert_eq!(message["message"], "speclens: the tests of this file do not use models, so there is none to choose");
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
@@ -220,7 +220,7 @@ fn client_that_asks_for_models_itself_gets_the_choices() {
     assert!(!client.has_waiting("window/showMessageRequest"));
 }
 
-/// Returns a suite that takes the analysis, which is of one document at a time, much longer than any answer about a
+/// Returns a suite whose analysis, which handles one document at a time, takes much longer than any answer about a
 /// small one.
 fn many() -> String {
     let tests: String =
@@ -236,7 +236,7 @@ fn commands_and_actions_answer_for_the_text_that_came_before_them_while_the_anal
         let mut client = Client::start(&files);
         let mut text = client.open("cli-bench.yaml");
         client.diagnostics("cli-bench.yaml", |_| true);
-        // Of documents that wait for the analysis, it takes the first by their addresses.
+        // Of the waiting documents, the analysis takes the first by address.
         let busy = "a/kindlm.yaml";
         std::fs::create_dir(client.path("a")).unwrap();
         std::fs::write(client.path(busy), many()).unwrap();
@@ -264,7 +264,7 @@ fn commands_and_actions_answer_for_the_text_that_came_before_them_while_the_anal
         let asked = asked.map(|(method, params)| client.ask(method, params));
         let [actions, page, _] = asked.map(|id| client.answer(id));
         let question = client.wait("the question", |message| message["method"] == "window/showMessageRequest");
-        // Otherwise the analysis has brought the text up to date for them.
+        // Otherwise the analysis would have updated the text for them.
         assert!(!client.has_diagnostics(busy), "the analysis was not busy");
         let titles = actions["result"].to_string();
         assert!(titles.contains("`file_exists`"), "{titles}");

@@ -1,4 +1,4 @@
-//! What is said inside of texts, in every unit that clients count in: tokens, hints, what is after a place.
+//! Features inside strings, in every unit of columns: tokens, hints, text after a position.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::client::Client;
 
 const SUITE: &str = "kindlm: 1\r\nproject: \"ä😀\"\r\nsuite: { name: a }\r\ntests:\r\n  - name: one\r\n    command: \"echo 'ä😀' \\\"{{q}}\\\" | cat\"\r\n    vars: { q: \"ü😀\" }\r\n    expect: { output: { contains: [a] } }\r\n";
 
-/// Returns the text of a place of one line, in the units of an encoding.
+/// Returns the text of a range on one line, in the units of an encoding.
 fn text(line: &Value, start: u64, length: u64, encoding: &str) -> String {
     let line = SUITE.split("\r\n").nth(usize::try_from(line.as_u64().unwrap()).unwrap()).unwrap();
     let units = |letter: char| match encoding {
@@ -184,7 +184,7 @@ fn a_list_says_once_what_holds_for_all() {
         }
         sizes.push(found.to_string().len());
     }
-    // 30 assertions with all that they need: no editor is sent the docs before it asks.
+    // 30 assertions with all their required keys: docs are sent on request only.
     assert!(sizes[1] < 9 * 1024 && sizes[1] * 5 < sizes[0] * 4, "{sizes:?}");
 }
 
@@ -211,8 +211,8 @@ fn hover_links_to_a_line_of_the_reference() {
         let (address, number) = link.trim_end_matches(')').split_once("#L").unwrap();
         let path = url::Url::parse(address).unwrap().to_file_path().unwrap();
         let text = std::fs::read_to_string(path).unwrap();
-        let told = text.lines().nth(number.parse::<usize>().unwrap() - 1).unwrap();
-        assert!(told.starts_with(wanted), "{wanted}: {told}");
+        let line = text.lines().nth(number.parse::<usize>().unwrap() - 1).unwrap();
+        assert!(line.starts_with(wanted), "{wanted}: {line}");
     }
     assert_eq!(client.leave(), Some(0));
 }

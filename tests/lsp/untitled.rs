@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// A suite with a mistake; a word of it that a fix renames; a name that is in it twice; a key that is explained.
+/// A suite with a misspelled word, its correction, a name that occurs twice, and a key that has a hover.
 struct Buffer {
     text: &'static str,
-    mistake: &'static str,
-    cure: &'static str,
+    misspelled: &'static str,
+    corrected: &'static str,
     name: &'static str,
     key: &'static str,
 }
@@ -17,16 +17,16 @@ const BUFFERS: [Buffer; 3] = [
     Buffer {
         text: "kindlm: 1\nproject: p\nsuite: { name: s }\nproviders: { ollama: {} }\nmodels: [{ id: m, provider: ollama, model: x }]\n\
                prompts:\n  ask: { user: hi }\ntests:\n  - name: a\n    prompt: ask\n    expect:\n      output:\n        contain: [b]\n",
-        mistake: "contain",
-        cure: "contains",
+        misspelled: "contain",
+        corrected: "contains",
         name: "ask",
         key: "prompts",
     },
     Buffer {
         text: "cli: git\nproviders: [anthropic/claude-opus-4-6]\nthresholds:\n  models: { anthropic/claude-opus-4-6: 80 }\ntasks:\n  - id: a\n    \
                intent: Show the state of the repository\n    asert:\n      - exit_code: 0\n",
-        mistake: "asert",
-        cure: "assert",
+        misspelled: "asert",
+        corrected: "assert",
         name: "anthropic/claude-opus-4-6",
         key: "intent",
     },
@@ -34,14 +34,14 @@ const BUFFERS: [Buffer; 3] = [
         text: "version: \"1.0\"\ntarget: { type: skill, path: skills/demo, trigger: /demo }\nscenarios:\n  - name: a\n    \
                tags: [negative, slow]\n    when: { invoke: /demo }\n    then:\n      - type: file_presnt\n        path: x\n  - name: b\n    \
                tags: [negative, slow]\n    when: { invoke: /demo }\n    then:\n      - type: file_present\n        path: y\n",
-        mistake: "file_presnt",
-        cure: "file_present",
+        misspelled: "file_presnt",
+        corrected: "file_present",
         name: "slow",
         key: "trigger",
     },
 ];
 
-/// Returns the position in the middle of the first place where a word is; ASCII texts only.
+/// Returns the position in the middle of the first occurrence of a word; ASCII texts only.
 fn inside(text: &str, word: &str) -> Value {
     let at = text.find(word).unwrap() + 1;
     let before = &text[..at];
@@ -49,16 +49,16 @@ fn inside(text: &str, word: &str) -> Value {
     json!({ "line": line, "character": at - before.rfind('\n').map_or(0, |at| at + 1) })
 }
 
-/// What settings switch off is not a problem, and is not fixed either.
+/// A problem that the settings switch off is not reported, and not fixed either.
 #[test]
-fn fixing_everything_in_a_buffer_that_was_never_saved_heeds_the_settings_of_the_folder() {
+fn fixing_everything_in_an_unsaved_buffer_obeys_the_settings_of_the_folder() {
     let mut client = Client::start(&[("speclens.yaml", "severity:\n  unknown-key: off\n")]);
     let text = "kindlm: 1\nproject: p\nsuite: { name: s }\nprojct: x\ntests:\n  - name: a\n    command: x\n    descripton: y\n    expect: { output: { contains: [x], maxLength: \"3\" } }\n";
     let uri = "untitled:Untitled-1";
     let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": text });
     client.notify("textDocument/didOpen", json!({ "textDocument": opened }));
-    let told = client.notification("textDocument/publishDiagnostics", |told| told["uri"] == uri);
-    assert!(!told.to_string().contains("unknown-key"), "{told}");
+    let message = client.notification("textDocument/publishDiagnostics", |message| message["uri"] == uri);
+    assert!(!message.to_string().contains("unknown-key"), "{message}");
     let start = json!({ "line": 0, "character": 0 });
     let params = json!({
         "textDocument": { "uri": uri },
@@ -78,19 +78,19 @@ fn everything_but_running_works_in_a_buffer_that_was_never_saved() {
         let uri = format!("untitled:Untitled-{number}");
         let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": buffer.text });
         client.notify("textDocument/didOpen", json!({ "textDocument": opened }));
-        let told = client.notification("textDocument/publishDiagnostics", |told| told["uri"] == uri.as_str());
-        assert!(told["diagnostics"].to_string().contains(buffer.mistake), "{told}");
+        let message = client.notification("textDocument/publishDiagnostics", |message| message["uri"] == uri.as_str());
+        assert!(message["diagnostics"].to_string().contains(buffer.misspelled), "{message}");
         let mut ask = |method: &str, place: &str, more: Value| {
             let mut params = json!({ "textDocument": { "uri": uri }, "position": inside(buffer.text, place) });
             params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             client.request(method, params)["result"].clone()
         };
-        let start = inside(buffer.text, buffer.mistake);
+        let start = inside(buffer.text, buffer.misspelled);
         let range = json!({ "range": { "start": start, "end": start }, "context": { "diagnostics": [] } });
-        let actions = ask("textDocument/codeAction", buffer.mistake, range);
-        assert!(actions.to_string().contains(&format!("`{}`", buffer.cure)), "{actions}");
-        let items = ask("textDocument/completion", buffer.mistake, json!({}));
-        assert!(items.to_string().contains(buffer.cure), "{items}");
+        let actions = ask("textDocument/codeAction", buffer.misspelled, range);
+        assert!(actions.to_string().contains(&format!("`{}`", buffer.corrected)), "{actions}");
+        let items = ask("textDocument/completion", buffer.misspelled, json!({}));
+        assert!(items.to_string().contains(buffer.corrected), "{items}");
         assert!(ask("textDocument/hover", buffer.key, json!({})).to_string().contains("markdown"), "{}", buffer.key);
         let places = ask("textDocument/documentHighlight", buffer.name, json!({}));
         assert_eq!(places.as_array().map(Vec::len), Some(2), "{places}");

@@ -31,8 +31,8 @@ mod held {
 
     use super::*;
 
-    /// A file that no one else can open, as on a network that does not answer: the system has whoever tries wait until
-    /// the lease on it is given back.
+    /// A file that no one else can open, as on a network that does not answer: the system makes others wait until the
+    /// lease on it is given back.
     struct Held(Child);
 
     impl Held {
@@ -82,7 +82,7 @@ mod held {
         client.diagnostics("near/kindlm.yaml", |found| found.iter().any(|found| found["code"] == "unknown-key"));
         let hover = ask_hover(&mut client, "near/kindlm.yaml", 0);
         assert!(client.answer(hover)["result"].is_object());
-        // Files that changed concern every document, and wait for none.
+        // Changed files concern every document, and wait for none.
         let changed = client.uri("near/other.txt");
         client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": changed, "type": 1 }] }));
         let hover = ask_hover(&mut client, "near/kindlm.yaml", 0);

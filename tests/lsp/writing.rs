@@ -1,6 +1,6 @@
-//! Whole suites from an empty buffer, by completion: at each step the best entry of the list must be the one that is
-//! wanted, and what comes of it must be a suite without a problem. The editor here does what editors do: it filters and
-//! sorts, replaces, indents, and walks through tab stops.
+//! Whole suites from an empty buffer, by completion: at each step the best entry of the list must be the wanted one,
+//! and the result must be a suite without problems. The simulated editor filters and sorts, replaces, indents, and
+//! moves through tab stops.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// What the person at the keyboard does.
+/// An action of the user.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Types letters. A line break keeps the indentation, and adds to it after a colon.
+    /// Types letters. A line break keeps the indentation, and increases it after a colon.
     Type(&'static str),
-    /// Takes the best entry, which must be this one.
+    /// Accepts the best entry, which must be this one.
     Take(&'static str),
     /// Goes to the next tab stop.
     Tab,
-    /// Takes back one level of indentation.
+    /// Removes one level of indentation.
     Out,
 }
 
@@ -29,9 +29,9 @@ struct Editor {
     has_snippets: bool,
     text: String,
     cursor: usize,
-    /// What the next letter replaces.
+    /// The text that the next letter replaces.
     selection: Option<Range<usize>>,
-    /// The tab stops that are still to come, and the one that is being filled.
+    /// The remaining tab stops, and the current one.
     stops: Vec<Range<usize>>,
     current: Option<usize>,
 }
@@ -103,7 +103,7 @@ impl Editor {
         }
     }
 
-    /// Returns the entries that fit what is typed, the best first.
+    /// Returns the entries that match the typed text, the best first.
     fn list(&mut self) -> Vec<Value> {
         let place =
             json!({ "textDocument": { "uri": self.client.uri(self.name) }, "position": self.place(self.cursor) });
@@ -130,7 +130,7 @@ impl Editor {
         assert_eq!(labels.first(), Some(&label), "the best are {labels:?} in\n{}", self.shown());
         let item = items[0].clone();
         let range = self.range(&item["textEdit"]["range"]);
-        // Further edits count from the text as it was: the last one goes first.
+        // Further edits refer to the original text: the last one is applied first.
         let more: Vec<Value> = item["additionalTextEdits"].as_array().cloned().unwrap_or_default();
         let mut more: Vec<(Range<usize>, String)> = more
             .iter()
@@ -226,7 +226,7 @@ impl Editor {
     }
 }
 
-/// Writes a suite. `expected` is what comes of it.
+/// Writes a suite. `expected` is the result.
 #[track_caller]
 fn write(name: &'static str, files: &[(&str, &str)], has_snippets: bool, steps: &[Step], expected: &str) {
     let mut editor = Editor::open(name, files, has_snippets);
@@ -244,8 +244,8 @@ fn write(name: &'static str, files: &[(&str, &str)], has_snippets: bool, steps: 
     }
     assert_eq!(editor.text, expected);
     let found = editor.client.diagnostics(name, |_| true);
-    let told: Vec<&str> = found.iter().map(|found| found["message"].as_str().unwrap()).collect();
-    assert_eq!(told, Vec::<&str>::new());
+    let messages: Vec<&str> = found.iter().map(|found| found["message"].as_str().unwrap()).collect();
+    assert_eq!(messages, Vec::<&str>::new());
     assert_eq!(editor.client.leave(), Some(0));
 }
 
@@ -265,7 +265,7 @@ fn a_clawspec_contract_is_written_from_an_empty_buffer() {
         Type("ve"),
         Take("version"),
         Type("\nta"),
-        // The target is the directory that the file is in.
+        // The target is the directory of the file.
         Take("target"),
         Tab,
         Tab,
@@ -287,7 +287,7 @@ fn a_clawspec_contract_is_written_from_an_empty_buffer() {
         Out,
         Type("- artifact_c"),
         Take("artifact_contains"),
-        // The path of the claim before, and the headings that an earlier run left.
+        // The path of the previous claim, and the headings of an earlier run.
         Type("m"),
         Take("memory/{{today}}-mail.md"),
         Tab,
@@ -475,7 +475,7 @@ fn a_kindlm_suite_is_written_from_an_empty_buffer() {
         Type("small"),
         Tab,
         Type("ope"),
-        // The provider's section comes with its name.
+        // The provider's section is inserted with its name.
         Take("openai"),
         Tab,
         Type("gpt-4o-mini\n"),
@@ -499,7 +499,7 @@ fn a_kindlm_suite_is_written_from_an_empty_buffer() {
         Type("fo"),
         Take("format"),
         Type("j"),
-        // What `json` needs comes with it.
+        // The keys that `json` needs are inserted with it.
         Take("json"),
         Type("s"),
         Take("schemas/"),
@@ -576,11 +576,11 @@ fn a_key_asks_for_the_list_of_its_values_where_the_client_can_open_it() {
     for document in [json!({}), snippets] {
         let items = offered(json!({ "textDocument": document, "experimental": knows }), by_hand.clone());
         assert_eq!(command(&items, "difficulty")["command"], "editor.action.triggerSuggest");
-        // Below these something else comes first.
+        // Other keys come first below these.
         assert_eq!(command(&items, "assert"), Value::Null);
         let items = offered(json!({ "textDocument": document }), by_hand.clone());
         assert_eq!(command(&items, "difficulty"), Value::Null);
     }
-    // A star that begins no alias brings no list.
+    // A star that does not begin an alias opens no list.
     assert!(offered(json!({}), json!({ "triggerKind": 2, "triggerCharacter": "*" })).is_empty());
 }

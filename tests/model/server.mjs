@@ -24,8 +24,8 @@ export async function load() {
   return { llama, model, LlamaChat, close: () => llama.dispose() };
 }
 
-/** The conversation as the model was trained on it: without calls and results, which are told in words. */
-function told(messages) {
+/** The conversation in the form of the model's training: calls and results are rendered as text. */
+function transcript(messages) {
   const history = messages.map(({ role, content, tool_calls: calls }) => {
     if (role === 'system') return { type: 'system', text: content };
     if (role === 'user') return { type: 'user', text: content };
@@ -37,8 +37,8 @@ function told(messages) {
 }
 
 /**
- * Starts a server that answers one request after the other. `commands` are those that the model may choose from. Of each request
- * it keeps what was sent, what the model said, how many tokens that took, and whether the caller went away before the end.
+ * Starts a server that answers one request after the other. `commands` are the model's choices. For each request it records the
+ * body, the model's answer, its number of tokens, and whether the client disconnected before the end.
  */
 export async function serve({ llama, model, LlamaChat }, commands) {
   const kept = [];
@@ -60,7 +60,7 @@ export async function serve({ llama, model, LlamaChat }, commands) {
         changed();
         if (!calls) heard(text);
       };
-      const { metadata } = await new LlamaChat({ contextSequence: sequence }).generateResponse(told(messages), {
+      const { metadata } = await new LlamaChat({ contextSequence: sequence }).generateResponse(transcript(messages), {
         grammar,
         maxTokens: Math.min(most, MAX_TOKENS),
         temperature: 0,
@@ -118,7 +118,7 @@ export async function serve({ llama, model, LlamaChat }, commands) {
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error) => {
-      // Whoever went away hears no answer.
+      // A client that has disconnected gets no answer.
       if (response.destroyed) return;
       response.statusCode = 500;
       response.end(JSON.stringify({ error: { message: String(error) } }));
@@ -131,7 +131,7 @@ export async function serve({ llama, model, LlamaChat }, commands) {
     server.closeAllConnections();
     await last;
   };
-  /** Resolves once something holds of what was kept. */
+  /** Resolves once a condition holds for the recorded requests. */
   const until = async (holds) => {
     while (!holds(kept)) await new Promise((look) => awaited.push(look));
   };

@@ -63,8 +63,8 @@ test('a model works on a task, and its tokens and costs are counted', options, a
     const [chosen, closing] = server.kept;
     assert.equal(server.kept.length, 2, 'a turn that runs a command, and one that ends the task');
     assert.equal(run.evidence.commands.length, 1);
-    const told = closing.asked.messages.find((message) => message.role === 'tool');
-    assert.match(told.content, /hello world/, 'the model sees what its command printed');
+    const result = closing.asked.messages.find((message) => message.role === 'tool');
+    assert.match(result.content, /hello world/, 'the model sees what its command printed');
     const sum = (name) => chosen.usage[name] + closing.usage[name];
     const { input_tokens: input, output_tokens: out, cost_usd: cost } = run.evidence.usage;
     assert.deepEqual([input, out], [sum('prompt_tokens'), sum('completion_tokens')]);

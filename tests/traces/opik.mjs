@@ -1,4 +1,4 @@
-// A stub of Opik's REST API, as its SDK writes to it and as its readers ask it: traces and spans in memory.
+// A stub of Opik's REST API for its SDK and its readers: traces and spans in memory.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ const FIELDS = {
   start_time: (entry) => Date.parse(entry.start_time),
 };
 
-/** Whether a trace is found by a filter. Opik has more fields and operators: those that nothing here asks for are an error. */
+/** Whether a trace matches a filter. Opik has more fields and operators: those that are not used here are an error. */
 function fits(entry, { field, operator, key, value }) {
   const found = FIELDS[field](entry, key);
   switch (operator) {
@@ -24,7 +24,7 @@ function fits(entry, { field, operator, key, value }) {
   }
 }
 
-/** What Opik adds to what it was sent. */
+/** Fields that Opik adds. */
 function completed(entry) {
   const duration = entry.end_time && (Date.parse(entry.end_time) - Date.parse(entry.start_time));
   return { ...entry, duration };

@@ -48,7 +48,7 @@ after(() => api.stop());
 
 const SCENARIOS_AT = 'agents/main/tests/scenarios.yaml';
 
-/** A workspace whose agent is started by a program that stands in for `openclaw`, and what runs programs there. */
+/** A workspace whose agent is started by a program in place of `openclaw`, and a function that runs programs there. */
 function workspace(agent, scenarios = SCENARIOS) {
   const root = folder('opik');
   const write = (path, text, mode) => {
@@ -64,7 +64,7 @@ function workspace(agent, scenarios = SCENARIOS) {
     ...process.env,
     PATH: join(root, 'bin') + delimiter + process.env.PATH,
     NO_COLOR: '1',
-    // Nothing of the SDK leaves the machine, and it finds no settings of whoever runs the tests.
+    // The SDK sends nothing to the network, and finds no settings of the user.
     HOME: root,
     OPIK_URL_OVERRIDE: api.address,
     OPIK_API_KEY: 'key-of-opik-4711',

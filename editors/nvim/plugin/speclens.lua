@@ -1,4 +1,4 @@
--- Here, not in setup(), so that those who only call vim.lsp.enable('speclens') have it all.
+-- Here rather than in setup(), so that it also works with only vim.lsp.enable('speclens').
 if vim.g.loaded_speclens then
   return
 end

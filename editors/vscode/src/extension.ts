@@ -1,5 +1,5 @@
 // speclens for VS Code: starts the server, gives its commands a place in the palette, shows transcripts.
-// It never looks into a spec: what is a test, a problem or a result is the server's to say.
+// It never parses a spec: tests, problems and results come from the server.
 
 import * as vscode from 'vscode';
 import { isRunnable, isSpec } from './files';
@@ -15,7 +15,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const reference = new Reference();
   const running = (server = new Server(context, log, transcripts));
 
-  // The ids that lenses and code actions carry (`speclens.run`, `speclens.showTranscript`, ...) are the server's: the
+  // The ids in lenses and code actions (`speclens.run`, `speclens.showTranscript`, ...) belong to the server: the
   // language client registers them. These are their counterparts for the palette, which has no arguments to give.
   const commands: Record<string, () => unknown> = {
     'speclens.restartServer': () => running.restart(),
@@ -30,7 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
     'speclens.showTranscriptAtCursor': () => onTest((test) => ask('speclens.showTranscript', test)),
     'speclens.cancelRuns': () => ask('speclens.cancel'),
   };
-  // Links call it.
+  // Used by links.
   context.subscriptions.push(vscode.commands.registerCommand('speclens.openReference', (link: string) => reference.open(link)));
 
   context.subscriptions.push(

@@ -21,26 +21,26 @@ const patterns = [
 ];
 
 /**
- * What the server is told about: every YAML document, since task files and contracts may have any name. The server knows
- * by the content, and by the suites that name a file, which are specs, and says nothing about the others. The language
- * id stays `yaml`, so that other YAML extensions go on colouring and indenting these files.
+ * The documents that are sent to the server: all YAML documents, since task files and contracts may have any name. The server
+ * recognizes specs by their content and by the suites that name them, and ignores the others. The language id stays `yaml`, so
+ * other YAML extensions keep coloring and indenting these files.
  */
 export const selector = ['file', 'untitled'].map((scheme) => ({ scheme, language: 'yaml' }));
 
-/** What is a spec by its name: there the state of the server is shown. */
+/** Names of specs: the status of the server is shown for them. */
 export const named = patterns.map((pattern) => ({ scheme: 'file', language: 'yaml', pattern }));
 
 export function isSpec(document: vscode.TextDocument): boolean {
   return vscode.languages.match(named, document) > 0 || holdsSpec(document);
 }
 
-/** Whether a document holds tests that can be run, or names files that do: those of KindLM and of cli-bench. */
+/** Whether a document contains tests that can be run, or names files that do: those of KindLM and of cli-bench. */
 export function isRunnable(document: vscode.TextDocument): boolean {
   if (!isText(document)) return false;
   return /\/(kindlm|cli-bench)\.ya?ml$/.test(document.uri.path) || beginsLikeTests(head(document));
 }
 
-/** What begins like a spec under another name: enough to start the server, which then decides. */
+/** Beginnings of specs under other names: enough to start the server, which then decides. */
 function holdsSpec(document: vscode.TextDocument): boolean {
   if (!isText(document)) return false;
   const text = head(document);

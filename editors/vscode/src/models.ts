@@ -1,4 +1,4 @@
-// Which model is to act in a test: the server knows who can, a person chooses.
+// Choice of the model for a test: the server knows the models, the user chooses.
 
 import * as vscode from 'vscode';
 
@@ -7,7 +7,7 @@ interface Choice {
   models: string[];
 }
 
-/** Offers the choices in the answer to `speclens.runWith`, and runs the test with what is chosen. */
+/** Offers the choices in the answer to `speclens.runWith`, and runs the test with the chosen model. */
 export async function runWith(test: object, answer: unknown): Promise<void> {
   const { choices } = (answer ?? {}) as { choices?: Choice[] };
   if (!choices) return; // the server has said why

@@ -1,4 +1,4 @@
-// Which speclens program to start.
+// The speclens program to start.
 
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
@@ -11,16 +11,16 @@ import * as vscode from 'vscode';
 export interface Program {
   path: string;
   version: string;
-  /** Where the path comes from, as words for messages. */
+  /** Origin of the path, as words for messages. */
   source: string;
 }
 
-/** The setting's program, else the bundled one, else the first on `PATH`. Throws what a person can act on. */
+/** The setting's program, or else the bundled one, or else the first on `PATH`. Throws an error with a remedy. */
 export async function findProgram(context: vscode.ExtensionContext): Promise<Program> {
   const { path, source } = await locate(context);
   const version = await askVersion(path, source);
   const needed: string = context.extension.packageJSON.version;
-  // Before 1.0 a minor version may change what client and server say to each other.
+  // Before 1.0 a minor version may change the protocol between client and server.
   if (minor(version) !== minor(needed)) {
     throw new Error(`${path} (${source}) is speclens ${version}, but this extension needs ${minor(needed)}.x`);
   }

@@ -1,4 +1,4 @@
-// The reference that the server writes is one file of Markdown. Its pages are shown rendered, and cannot be edited.
+// The server writes the reference as one Markdown file. Its pages are shown rendered, and cannot be edited.
 
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';

@@ -1,4 +1,4 @@
-// The server's life: started with the first spec, restarted on demand, its state in the language status.
+// The life cycle of the server: started with the first spec, restarted on demand, with its state in the language status.
 
 import * as vscode from 'vscode';
 import { DidChangeConfigurationNotification, ExecuteCommandRequest, LanguageClient, RevealOutputChannelOn, State, type StaticFeature } from 'vscode-languageclient/node';
@@ -42,7 +42,7 @@ export class Server implements vscode.Disposable {
     return this.enqueue(() => this.halt());
   }
 
-  /** Tells the server that the workspace became trusted. One that starts later hears it at its start. */
+  /** Notifies the server that the workspace became trusted. A server that starts later learns it at its start. */
   async trust(): Promise<void> {
     if (this.client?.isRunning()) await this.client.sendNotification('speclens/trust', { trusted: true });
   }
@@ -118,7 +118,7 @@ export class Server implements vscode.Disposable {
             },
           },
           provideHover: async (document, position, token, next) => linkCommands(await next(document, position, token)),
-          // The server publishes whatever a run or an edit changes: what the transcripts show is asked for again then.
+          // The server publishes every change by a run or an edit: open transcripts are requested again then.
           handleDiagnostics: (uri, diagnostics, next) => {
             next(uri, diagnostics);
             void this.transcripts.refresh(client.code2ProtocolConverter.asUri(uri), askPage).catch((error) => this.log.warn(String(error)));
@@ -129,7 +129,7 @@ export class Server implements vscode.Disposable {
             try {
               answer = await next(command, arguments_);
             } catch (error) {
-              // VS Code would show the reason without saying whose it is.
+              // VS Code would show the reason without naming its source.
               void vscode.window.showErrorMessage(`speclens: ${error instanceof Error ? error.message : error}`);
               return undefined;
             }
@@ -181,7 +181,7 @@ interface Shown {
   severity: vscode.LanguageStatusSeverity;
 }
 
-/** The settings that the server knows: all but the client's own. Unknown ones go along, the server names them. */
+/** The settings for the server: all but the client's own. Unknown ones are included, so that the server reports them. */
 function displaySettings(): object {
   const { server: _server, trace: _trace, ...display } = vscode.workspace.getConfiguration().get<Record<string, unknown>>('speclens', {});
   return display;

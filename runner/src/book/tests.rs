@@ -23,15 +23,7 @@ struct Says(fn(&Evidence) -> Outcome);
 
 impl Check for Says {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        vec![Verdict {
-            at: Pointer::root(),
-            kind: "says",
-            label: "says".to_owned(),
-            code: None,
-            score: None,
-            outcome: (self.0)(evidence),
-            related: Vec::new(),
-        }]
+        vec![Verdict::of("says", "says", (self.0)(evidence))]
     }
 
     fn texts(&self) -> Vec<String> {

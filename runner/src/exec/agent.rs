@@ -205,7 +205,7 @@ async fn program_works(
     use crate::exec::program::{self, Work};
 
     /// Maximum duration of a program in a task without a deadline.
-    const MOST: Duration = Duration::from_secs(30 * 60);
+    const MAX_PROGRAM_DURATION: Duration = Duration::from_secs(30 * 60);
 
     let recorder = match std::env::current_exe() {
         Ok(recorder) => recorder,
@@ -218,7 +218,7 @@ async fn program_works(
         }
     };
     let Shell { directory, environment, background, cancel } = shell;
-    let timeout = deadline.left(MOST);
+    let timeout = deadline.left(MAX_PROGRAM_DURATION);
     let input = conversation::instructions_of_program(action, help);
     let work = Work { program, input: &input, directory, environment, timeout, limit, recorder: &recorder };
     let program::Worked { turns, commands, ended, error, notes, duration_ms } =

@@ -32,19 +32,19 @@ const SILENCE: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_millis(250);
 
 /// Pause before looking again for a process that is about to end.
-const MOMENT: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Initial size of the buffer of an output.
-const SHORT: usize = 4 * 1024;
+const INITIAL_BYTES: usize = 4 * 1024;
 
 /// Maximum number of bytes per read later: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
 /// Size in bytes from which an output is large.
-const LARGE: usize = 4 * 1024 * 1024;
+const LARGE_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Size from which allocators return memory to the system (glibc keeps pieces of up to 32 MiB).
-const HUGE: usize = 33 * 1024 * 1024;
+const HUGE_ALLOCATION_BYTES: usize = 33 * 1024 * 1024;
 
 /// A command to run, with its limits.
 #[derive(Clone, Copy, Debug)]
@@ -148,12 +148,12 @@ impl Background {
         groups.iter().for_each(group::Group::terminate);
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
-            tokio::time::sleep(MOMENT).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         groups.iter().for_each(group::Group::kill);
         let deadline = Instant::now() + DRAIN;
         while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
-            tokio::time::sleep(MOMENT).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -166,12 +166,12 @@ impl Background {
 }
 
 /// Stops all running commands before the program itself is suspended (Ctrl-Z). They continue when the result is
-/// dropped. The time in between counts towards no deadline and no duration.
+/// dropped. The time in between counts toward no deadline and no duration.
 pub fn suspend() -> suspension::Suspension {
     suspension::Suspension::begin()
 }
 
-/// Returns the total time for which the program has been suspended: it counts towards no deadline.
+/// Returns the total time for which the program has been suspended: it counts toward no deadline.
 pub(crate) fn suspended() -> Duration {
     suspension::total()
 }
@@ -420,8 +420,8 @@ impl<R: AsyncRead + Unpin> Stream<R> {
             self.rest.reserve(CHUNK);
         } else if kept == self.kept.capacity() {
             let more = match kept {
-                0 => SHORT,
-                LARGE.. => self.limit.max(HUGE) - kept,
+                0 => INITIAL_BYTES,
+                LARGE_OUTPUT_BYTES.. => self.limit.max(HUGE_ALLOCATION_BYTES) - kept,
                 _ => CHUNK.max(kept),
             };
             // If address space is short, the buffer grows as usual.
@@ -482,8 +482,8 @@ pub mod suspension {
 #[cfg(all(test, unix))]
 pub(crate) mod tests;
 /// Maximum number of lines of standard error in a message, and of characters.
-const TAIL_LINES: usize = 8;
-const TAIL_CHARACTERS: usize = 1_000;
+const MAX_TAIL_LINES: usize = 8;
+const MAX_TAIL_CHARACTERS: usize = 1_000;
 
 /// Returns the last lines of what a command wrote on standard error, or else on standard output.
 pub(super) fn end_of(ran: &Ran) -> String {
@@ -494,7 +494,7 @@ pub(super) fn end_of(ran: &Ran) -> String {
         return String::new();
     }
     let lines: Vec<&str> = text.lines().collect();
-    let end = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
-    let from = end.char_indices().rev().nth(TAIL_CHARACTERS).map_or(0, |(at, _)| at);
+    let end = lines[lines.len().saturating_sub(MAX_TAIL_LINES)..].join("\n");
+    let from = end.char_indices().rev().nth(MAX_TAIL_CHARACTERS).map_or(0, |(at, _)| at);
     format!("; the end of its {name}:\n{}", &end[from..])
 }

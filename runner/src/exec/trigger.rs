@@ -20,7 +20,7 @@ use crate::{
     gateway::Gateway,
     observe::View,
     patience::Patience,
-    recording,
+    recording, trace,
     watch::{Identity, Watch},
 };
 
@@ -51,7 +51,7 @@ impl Act<'_> {
 }
 
 /// The evidence that is known once a target was started.
-struct Came {
+struct Triggered {
     evidence: Evidence,
     /// The id of the run, if it is not the one that was sent.
     run_id: Option<String>,
@@ -116,10 +116,10 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
     if let Some(player) = act.gateway.player() {
         player.export_to(&watch.environment());
     }
-    let Came { mut evidence, run_id, notes } = match act.action.kind {
+    let Triggered { mut evidence, run_id, notes } = match act.action.kind {
         TriggerKind::Skill | TriggerKind::Pipeline => webhook::start(act, &context, &mut watch).await,
         TriggerKind::Agent => program::start(act, &mut watch).await,
-        TriggerKind::Nothing => Came { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
+        TriggerKind::Nothing => Triggered { evidence: Evidence::default(), run_id: None, notes: Vec::new() },
     };
     // A mistake in the script of a gateway is reported as such.
     let fault = act.gateway.player().and_then(|player| player.faults().into_iter().next());
@@ -129,13 +129,9 @@ async fn started(act: Act<'_>, context: Context) -> (Attempt, Option<Watch>) {
     if evidence.duration_ms.is_none() {
         evidence.duration_ms = Some(act.patience.elapsed().as_secs_f64() * 1000.0);
     }
-    watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| now_us());
+    watch.identity.ended_us = evidence.ended.filter(|ended| ended.is_final()).map(|_| trace::now_us());
     evidence.context = values::ended(context, run_id, act.gateway, act.world.clock, act.world.directory);
     (Attempt { evidence, notes }, Some(watch))
-}
-
-fn now_us() -> i64 {
-    i64::try_from(recording::now_us()).unwrap_or(i64::MAX)
 }
 
 fn deadline_note(ended: Ended, limit: Duration) -> Option<String> {

@@ -142,12 +142,12 @@ fn what_an_editor_holds_counts() {
 }
 
 #[test]
-fn what_was_seen_is_forgotten_when_told() {
+fn cache_is_cleared_on_request() {
     let directory = tempfile::tempdir().unwrap();
     let files = DiskFiles::new(directory.path(), "kindlm.yaml");
     assert!(files.read("a").is_err());
     std::fs::write(directory.path().join("a"), "x").unwrap();
-    assert!(files.read("a").is_err(), "kept until told");
+    assert!(files.read("a").is_err(), "kept until cleared");
     files.forget();
     assert_eq!(&*files.read("a").unwrap(), b"x");
 }
@@ -215,7 +215,7 @@ fn every_declared_file_counts_beyond_those_that_are_listed() {
     let first = files.declared();
     assert!(first.len() < 70 && first.contains_key("../src/"), "{first:?}");
     std::fs::write(root.join("src/099"), "other").unwrap();
-    assert_eq!(files.declared(), first, "until it is told to forget");
+    assert_eq!(files.declared(), first, "until the cache is cleared");
     assert!(files.has_seen(&root.join("src/099")) && files.has_seen(&root.join("src/new")));
     assert!(!files.has_seen(&root.join("other")) && !files.has_seen(&root.join("src/.git/x")));
     files.forget();
@@ -244,7 +244,7 @@ fn large_tree_is_grouped_by_directories_and_every_file_counts() {
     let first = files.tree("fixture");
     assert_eq!(first.len(), 6, "{first:?}");
     std::fs::write(directory.path().join("fixture/d4/499"), "other").unwrap();
-    assert_eq!(files.tree("fixture"), first, "until it is told to forget");
+    assert_eq!(files.tree("fixture"), first, "until the cache is cleared");
     files.forget();
     let now = files.tree("fixture");
     let changed: Vec<&String> =

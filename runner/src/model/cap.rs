@@ -15,7 +15,7 @@ pub(super) struct Cap(Arc<Semaphore>);
 
 /// A permit for one request, valid until it is dropped.
 #[derive(Debug)]
-pub(super) struct Leave<'c> {
+pub(super) struct Permit<'c> {
     _of_suite: SemaphorePermit<'c>,
     _of_program: SemaphorePermit<'static>,
 }
@@ -27,10 +27,10 @@ impl Cap {
     }
 
     /// Waits until another request may be made.
-    pub(super) async fn leave(&self) -> Leave<'_> {
+    pub(super) async fn permit(&self) -> Permit<'_> {
         const OPEN: &str = "nothing closes it";
         let of_suite = self.0.acquire().await.expect(OPEN);
-        Leave { _of_suite: of_suite, _of_program: OF_PROGRAM.acquire().await.expect(OPEN) }
+        Permit { _of_suite: of_suite, _of_program: OF_PROGRAM.acquire().await.expect(OPEN) }
     }
 }
 
@@ -44,10 +44,10 @@ mod tests {
     fn request_above_the_cap_waits_for_the_end_of_another() {
         let cap = Cap::new(2);
         let mut context = Context::from_waker(std::task::Waker::noop());
-        let mut leaves: Vec<_> = (0..2).map(|_| Box::pin(cap.leave())).collect();
-        let granted: Vec<_> = leaves.iter_mut().map(|leave| leave.as_mut().poll(&mut context)).collect();
+        let mut permits: Vec<_> = (0..2).map(|_| Box::pin(cap.permit())).collect();
+        let granted: Vec<_> = permits.iter_mut().map(|permit| permit.as_mut().poll(&mut context)).collect();
         assert!(granted.iter().all(std::task::Poll::is_ready));
-        let mut third = pin!(cap.leave());
+        let mut third = pin!(cap.permit());
         assert!(third.as_mut().poll(&mut context).is_pending());
         drop(granted);
         assert!(third.as_mut().poll(&mut context).is_ready());

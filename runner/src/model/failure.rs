@@ -13,7 +13,7 @@ use super::{
     key::Key,
     retry::{Advice, Failed},
 };
-use crate::http::innermost;
+use crate::cause::innermost;
 
 /// Maximum number of characters of a provider's error text in a message.
 const MAX_WORDS: usize = 200;
@@ -33,7 +33,7 @@ pub(super) enum Failure {
         is_unpaid: bool,
     },
     /// The provider answered with an error, with this text, despite a status of success.
-    Told(String),
+    InBody(String),
     /// No connection to the provider.
     Unreachable(String),
     /// The connection was closed before the answer was complete.
@@ -71,7 +71,7 @@ impl Failure {
     }
 
     /// Reads the error in a body with a status of success.
-    pub(super) fn told_in(body: &Value, key: Option<&Key>) -> Option<Failure> {
+    pub(super) fn in_body(body: &Value, key: Option<&Key>) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
         let said = words(&body);
@@ -83,7 +83,7 @@ impl Failure {
                 let is_unpaid = body.contains("insufficient_quota");
                 Failure::Status { status, advice: Advice::default(), words, is_unpaid }
             }
-            None => Failure::Told(words),
+            None => Failure::InBody(words),
         })
     }
 
@@ -122,7 +122,7 @@ impl Failure {
         match self {
             Failure::Status { is_unpaid: true, .. } => Failed::ForGood,
             Failure::Status { status, advice, .. } => Failed::Status { status: *status, advice: *advice },
-            Failure::Told(_) => Failed::Told,
+            Failure::InBody(_) => Failed::InBody,
             Failure::Cut(_) => Failed::Cut,
             Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => Failed::ForGood,
         }
@@ -140,7 +140,7 @@ impl Failure {
             Failure::Status { status, words, is_unpaid, advice } => {
                 of_status(asked, &after, status, &words, is_unpaid, advice)
             }
-            Failure::Told(words) => {
+            Failure::InBody(words) => {
                 (RunErrorKind::Provider, format!("{host} failed{after}: {words}; run the test again later"))
             }
             Failure::Unreachable(why) => {

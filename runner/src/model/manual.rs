@@ -104,8 +104,8 @@ fn header(request: &Request) -> String {
 
 /// Returns the result of a command, for a person.
 fn result(text: &str) -> String {
-    let told: Value = serde_json::from_str(text).unwrap_or_default();
-    let streams: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|name| told.get(name)?.as_str()).collect();
+    let result: Value = serde_json::from_str(text).unwrap_or_default();
+    let streams: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|name| result.get(name)?.as_str()).collect();
     if streams.is_empty() {
         return format!("{}\n", printable(text));
     }
@@ -116,7 +116,7 @@ fn result(text: &str) -> String {
             shown.push('\n');
         }
     }
-    match told.get("exit_code").and_then(Value::as_i64) {
+    match result.get("exit_code").and_then(Value::as_i64) {
         Some(0) | None => {}
         Some(code) => shown.push_str(&format!("(exit code {code})\n")),
     }

@@ -29,7 +29,7 @@ use super::{
 use crate::http;
 
 /// Maximum duration of connecting.
-const CONNECT: Duration = Duration::from_secs(15);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A model that is asked over the network.
 pub(super) struct Network {
@@ -84,13 +84,13 @@ impl Network {
     /// Makes one request.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
         let (chat, options) = convert::request(request, &self.target);
-        let _leave = self.cap.leave().await;
+        let _permit = self.cap.permit().await;
         let response = self.client.exec_chat(self.service(), chat, Some(&options)).await;
         let response = match response {
             Ok(response) => response,
             Err(error) => return self.rescued(error),
         };
-        if let Some(failure) = response.captured_raw_body.as_ref().and_then(|body| self.told_in(body)) {
+        if let Some(failure) = response.captured_raw_body.as_ref().and_then(|body| self.error_in_body(body)) {
             return Err(failure);
         }
         convert::reply(response, self.target.api, self.price)
@@ -100,7 +100,7 @@ impl Network {
     /// Returns the content of an answer that the library cannot read.
     fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
         if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
-            if let Some(failure) = self.told_in(response_body) {
+            if let Some(failure) = self.error_in_body(response_body) {
                 return Err(failure);
             }
             if let Some(reply) = convert::rescued(response_body, self.target.api, self.price) {
@@ -111,8 +111,8 @@ impl Network {
         Err(Failure::of(error, key, jiff::Timestamp::now().as_second()))
     }
 
-    fn told_in(&self, body: &Value) -> Option<Failure> {
-        Failure::told_in(body, self.key.as_ref().map(|(_, key)| key))
+    fn error_in_body(&self, body: &Value) -> Option<Failure> {
+        Failure::in_body(body, self.key.as_ref().map(|(_, key)| key))
     }
 
     /// Returns the address for the library. It never sees a key, so it cannot show one: the client adds it.
@@ -155,7 +155,7 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
     let builder = http::with_secret(&target.base_url)?
         .default_headers(headers)
         .timeout(deadline)
-        .connect_timeout(CONNECT.min(deadline));
+        .connect_timeout(CONNECT_TIMEOUT.min(deadline));
     let client = builder.build().map_err(|error| error.to_string())?;
     Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
 }

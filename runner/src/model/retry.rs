@@ -20,7 +20,7 @@ pub(super) enum Failed {
         advice: Advice,
     },
     /// The provider answered with an error, without a status for it.
-    Told,
+    InBody,
     /// The connection was closed before the answer was complete.
     Cut,
     /// Another request would not help.
@@ -67,7 +67,7 @@ pub(super) fn pause(failed: Failed, retries: u32, waited: Duration, seed: u64) -
             let may_pass = matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529);
             advice.again.unwrap_or(may_pass).then_some(advice)?
         }
-        Failed::Told | Failed::Cut => Advice::default(),
+        Failed::InBody | Failed::Cut => Advice::default(),
         Failed::ForGood => return None,
     };
     let pause = advice.pause.unwrap_or_else(|| back_off(retries, seed));

@@ -23,7 +23,7 @@ const COMMAND: &str = "command";
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Maximum number of characters of an output in an error message.
-const SHOWN: usize = 300;
+const MAX_SHOWN_CHARACTERS: usize = 300;
 
 /// A script that plays a model.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl Scripted {
         });
         let Some(mismatch) = mismatch(expect, result, last.turn.item.call.is_some()) else { return Ok(()) };
         let of = last.turn.item.run.0.last().filter(|_| last.turn.item.call.is_none());
-        let of = of.map(|command| format!(" of `{}`", shortened(&command.0, SHOWN))).unwrap_or_default();
+        let of = of.map(|command| format!(" of `{}`", shortened(&command.0, MAX_SHOWN_CHARACTERS))).unwrap_or_default();
         let message = format!("{} expected {}{of}, found {}", self.place(last), mismatch.expected, mismatch.found);
         Err(error(RunErrorKind::Script, message))
     }
@@ -196,11 +196,11 @@ fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unme
     let Some(result) = result else {
         return Some(Unmet { expected: "a result".to_owned(), found: "none".to_owned() });
     };
-    let told = serde_json::from_str::<Value>(result).ok().filter(|_| !is_call).unwrap_or_default();
-    let stream = |name: &str| told.get(name).and_then(Value::as_str);
-    let shown = |text: &str| format!("`{}`", shortened(text.trim(), SHOWN));
+    let parsed = serde_json::from_str::<Value>(result).ok().filter(|_| !is_call).unwrap_or_default();
+    let stream = |name: &str| parsed.get(name).and_then(Value::as_str);
+    let shown = |text: &str| format!("`{}`", shortened(text.trim(), MAX_SHOWN_CHARACTERS));
     if let Some(wanted) = expect.exit_code.filter(|_| !is_call) {
-        let code = told.get("exit_code").and_then(Value::as_i64);
+        let code = parsed.get("exit_code").and_then(Value::as_i64);
         if code != Some(i64::from(wanted)) {
             let code = code.map_or_else(|| shown(result), |code| format!("exit code {code}"));
             let streams = ["stderr", "stdout"].into_iter().filter_map(&stream);

@@ -6,10 +6,7 @@ use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View};
-use crate::{
-    http::{encryption, innermost},
-    patience::Patience,
-};
+use crate::{cause::innermost, http::encryption, patience::Patience};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -17,25 +17,25 @@ use crate::{clock::Clock, gateway::Gateway};
 const WEBHOOK: &str = "/webhook/mcp-skill-invoke";
 
 /// A gateway that plays a script in its own directory.
-struct Stand {
+struct TestGateway {
     root: tempfile::TempDir,
     player: Player,
 }
 
-impl Stand {
-    async fn of(script: &str) -> Stand {
+impl TestGateway {
+    async fn of(script: &str) -> TestGateway {
         let root = tempfile::tempdir().unwrap();
-        Stand::at(root, script).await
+        TestGateway::at(root, script).await
     }
 
-    async fn at(root: tempfile::TempDir, script: &str) -> Stand {
+    async fn at(root: tempfile::TempDir, script: &str) -> TestGateway {
         let path = root.path().join("demo.gateway.yaml");
         fs::write(&path, script).unwrap();
         let script = GatewayScript::open(&path, "demo.gateway.yaml").unwrap();
         let clock = Clock::fixed("2026-05-14T12:00:00Z").unwrap();
         let player =
             Player::start(&script, root.path(), &Gateway::of(&Config::default(), |_| None, None), clock).await.unwrap();
-        Stand { root, player }
+        TestGateway { root, player }
     }
 
     fn read(&self, path: &str) -> String {
@@ -144,14 +144,14 @@ runs:
 
 #[tokio::test]
 async fn a_run_answers_writes_files_and_logs_what_it_does() {
-    let stand = Stand::of(&BRIEF.replace(" {{other}}", "")).await;
+    let gateway = TestGateway::of(&BRIEF.replace(" {{other}}", "")).await;
     let key = "hook:qa:skills-brief:smoke:1234";
-    let (status, answer) = stand.start("/brief today", json!({ "topic": "tea", "more": 1 }), Some(key)).await;
+    let (status, answer) = gateway.start("/brief today", json!({ "topic": "tea", "more": 1 }), Some(key)).await;
     let id = answer["runId"].as_str().unwrap().to_owned();
     assert_eq!((status, &answer["at"]), (202, &json!("2026-05-14T12:00:00Z")));
     assert_ne!(id, "1234", "the id that the caller made up is not that of the run");
-    assert_eq!(stand.read("memory/2026-05-14.md"), format!("# Tea\n{id}\n"));
-    let log = stand.log();
+    assert_eq!(gateway.read("memory/2026-05-14.md"), format!("# Tea\n{id}\n"));
+    let log = gateway.log();
     let lines: Vec<String> = log.lines().map(|line| line.split_once(' ').unwrap().1.replace(&id, "ID")).collect();
     let child = lines[3].rsplit_once('=').unwrap().1.to_owned();
     let lines: Vec<String> = lines.iter().map(|line| line.replace(&child, "CHILD")).collect();
@@ -171,18 +171,18 @@ async fn a_run_answers_writes_files_and_logs_what_it_does() {
         ]
     );
     assert_eq!(log.lines().nth(8).unwrap(), format!("run_id={id} approved"));
-    assert!(stand.player.log_pattern().unwrap().ends_with("/.speclens/gateway/openclaw-{date}.log"));
-    assert_eq!(stand.player.faults(), Vec::<String>::new());
+    assert!(gateway.player.log_pattern().unwrap().ends_with("/.speclens/gateway/openclaw-{date}.log"));
+    assert_eq!(gateway.player.faults(), Vec::<String>::new());
     // The same session key is the same run.
-    assert_eq!(stand.start("/brief", json!({ "topic": "tea" }), Some(key)).await.1["runId"], json!(id));
+    assert_eq!(gateway.start("/brief", json!({ "topic": "tea" }), Some(key)).await.1["runId"], json!(id));
 }
 
 #[tokio::test]
 async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
-    let stand = Stand::of(&BRIEF.replace(" {{other}}", "")).await;
+    let gateway = TestGateway::of(&BRIEF.replace(" {{other}}", "")).await;
     let (address, mut traces) = receiver().await;
-    stand.player.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
-    stand.start("/brief", json!({ "topic": "tea" }), Some("key")).await;
+    gateway.player.export_to(&[("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{address}/"))]);
+    gateway.start("/brief", json!({ "topic": "tea" }), Some("key")).await;
     let (path, sent) = traces.recv().await.unwrap();
     assert_eq!(path, "/v1/traces");
     let run = || Some("openclaw.run".to_owned());
@@ -214,71 +214,72 @@ async fn spans_of_a_run_and_of_the_agents_it_starts_are_one_trace() {
 
 #[tokio::test]
 async fn the_webhook_is_answered_first_where_no_step_says_otherwise() {
-    let stand = Stand::of("runs:\n- when: {skill: /a}\n  done: false\n  steps:\n  - wait_ms: 3600000\n").await;
-    let (status, answer) = stand.start("/a", json!({}), None).await;
+    let gateway = TestGateway::of("runs:\n- when: {skill: /a}\n  done: false\n  steps:\n  - wait_ms: 3600000\n").await;
+    let (status, answer) = gateway.start("/a", json!({}), None).await;
     assert_eq!((status, &answer["ok"]), (200, &json!(true)));
-    let other = stand.start("/a", json!({}), None).await.1;
+    let other = gateway.start("/a", json!({}), None).await.1;
     assert_ne!(answer["runId"], other["runId"], "without a session key each run is one of its own");
 }
 
 #[tokio::test]
 async fn a_skill_without_a_run_is_refused_and_named() {
-    let stand = Stand::of(BRIEF.replace(" {{other}}", "").replace("  - when: { skill: /brief }\n", "").as_str()).await;
+    let gateway =
+        TestGateway::of(BRIEF.replace(" {{other}}", "").replace("  - when: { skill: /brief }\n", "").as_str()).await;
     for (command, payload) in [("/brief", json!({ "topic": "coffee" })), ("/briefing", json!({ "topic": "tea" }))] {
-        let (status, answer) = stand.start(command, payload, None).await;
+        let (status, answer) = gateway.start(command, payload, None).await;
         let expected =
             format!("the scripted gateway demo.gateway.yaml has no run for the skill `{command}` with this message");
         assert_eq!((status, answer["error"].as_str().unwrap()), (422, expected.as_str()));
-        assert_eq!(stand.player.faults(), [expected]);
+        assert_eq!(gateway.player.faults(), [expected]);
     }
-    assert_eq!(stand.post(WEBHOOK, json!({})).await.0, 400);
-    assert_eq!(stand.post("/hooks/other", json!({ "skill_command": "/brief" })).await.0, 404);
-    assert_eq!(stand.get(WEBHOOK).await.0, 405);
-    assert_eq!(request(stand.player.base_url(), "POST", WEBHOOK, "nonsense").await.0, 400);
+    assert_eq!(gateway.post(WEBHOOK, json!({})).await.0, 400);
+    assert_eq!(gateway.post("/hooks/other", json!({ "skill_command": "/brief" })).await.0, 404);
+    assert_eq!(gateway.get(WEBHOOK).await.0, 405);
+    assert_eq!(request(gateway.player.base_url(), "POST", WEBHOOK, "nonsense").await.0, 400);
 }
 
 #[tokio::test]
 async fn a_message_that_is_not_a_command_is_found_in_the_payload() {
     let script = "runs:\n- when: {skill: /a, says: tea, params: {n: 1}}\n  steps:\n  - answer: {body: first}\n- when: {skill: /a}\n  steps:\n  - answer: {body: second}\n";
-    let stand = Stand::of(script).await;
+    let gateway = TestGateway::of(script).await;
     let payload = |invoke: &str, n: u32| json!({ "invoke": invoke, "params": { "n": n } });
-    assert_eq!(stand.start("/a", payload("write about tea", 1), None).await.1, json!("first"));
-    assert_eq!(stand.start("/a", payload("write about tea", 2), None).await.1, json!("second"));
-    assert_eq!(stand.start("/a", payload("write", 1), None).await.1, json!("second"));
+    assert_eq!(gateway.start("/a", payload("write about tea", 1), None).await.1, json!("first"));
+    assert_eq!(gateway.start("/a", payload("write about tea", 2), None).await.1, json!("second"));
+    assert_eq!(gateway.start("/a", payload("write", 1), None).await.1, json!("second"));
 }
 
 #[tokio::test]
 async fn health_and_judge_answer_as_the_script_says() {
-    let stand = Stand::of("health: {status: 503, body: starting}\nscores:\n- {asked: clear, score: 4, reasoning: It is.}\n- {asked: polite, score: 2.5}\n").await;
-    assert_eq!(stand.get("/health").await, (503, "starting".to_owned()));
-    let ask = |rubric: &str| stand.post("/qa/judge", json!({ "rubric": rubric, "text": "a", "section": null }));
+    let gateway = TestGateway::of("health: {status: 503, body: starting}\nscores:\n- {asked: clear, score: 4, reasoning: It is.}\n- {asked: polite, score: 2.5}\n").await;
+    assert_eq!(gateway.get("/health").await, (503, "starting".to_owned()));
+    let ask = |rubric: &str| gateway.post("/qa/judge", json!({ "rubric": rubric, "text": "a", "section": null }));
     assert_eq!(ask("Is it clear?").await, (200, json!({ "score": 4.0, "reasoning": "It is." })));
     assert_eq!(ask("Is it polite?").await, (200, json!({ "score": 2.5 })));
     assert_eq!(ask("Is it long?").await.0, 404);
-    assert_eq!(stand.player.faults(), Vec::<String>::new());
-    assert_eq!(Stand::of("runs: []\n").await.get("/health").await.0, 200);
+    assert_eq!(gateway.player.faults(), Vec::<String>::new());
+    assert_eq!(TestGateway::of("runs: []\n").await.get("/health").await.0, 200);
 }
 
 #[tokio::test]
 async fn the_program_plays_agents() {
     let script = "runs:\n- when: {agent: brand, says: tea}\n  steps:\n  - tool: {name: read}\n- when: {agent: brand}\n  steps:\n  - answer: {status: 500, body: no such session}\n";
-    let stand = Stand::of(script).await;
+    let gateway = TestGateway::of(script).await;
     let run = |message: &'static str| {
-        let player = &stand.player;
+        let player = &gateway.player;
         async move { player.program(&["agent", "--local", "--agent", "brand", "--message", message, "--json"]).await }
     };
     let printed = run("write about tea").await;
     let answer: Value = serde_json::from_str(&printed.stdout).unwrap();
     let id = answer["meta"]["agentMeta"]["sessionId"].as_str().unwrap();
     assert_eq!(printed.exit_code, 0);
-    assert!(stand.log().contains(&format!("run_id={id} tool=read agent=brand\n")));
+    assert!(gateway.log().contains(&format!("run_id={id} tool=read agent=brand\n")));
     let printed = run("other").await;
     assert_eq!((printed.exit_code, printed.stderr.as_str()), (1, "no such session"));
-    assert_eq!(stand.player.program(&["agents", "list", "--json"]).await.stdout, "[]");
-    let printed = stand.player.program(&["agent", "--agent", "other", "--message", "a"]).await;
+    assert_eq!(gateway.player.program(&["agents", "list", "--json"]).await.stdout, "[]");
+    let printed = gateway.player.program(&["agent", "--agent", "other", "--message", "a"]).await;
     assert_eq!(printed.exit_code, 1);
     assert!(printed.stderr.contains("has no run for the agent `other`"), "{printed:?}");
-    assert_eq!(stand.player.program(&["gateway"]).await.exit_code, 1);
+    assert_eq!(gateway.player.program(&["gateway"]).await.exit_code, 1);
 }
 
 #[tokio::test]
@@ -290,11 +291,11 @@ async fn nothing_is_written_outside_of_the_workspace() {
     fs::create_dir(root.path().join("real")).unwrap();
     symlink(root.path().join("real"), root.path().join("inner")).unwrap();
     let script = "runs:\n- when: {skill: /a}\n  steps:\n  - write: {path: out/a.md, content: a}\n  - write: {path: link.md, content: a}\n  - write: {path: inner/a.md, content: a}\n  - answer: {}\n";
-    let stand = Stand::at(root, script).await;
-    assert_eq!(stand.start("/a", json!({}), None).await.0, 200);
+    let gateway = TestGateway::at(root, script).await;
+    assert_eq!(gateway.start("/a", json!({}), None).await.0, 200);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
-    assert_eq!(stand.read("real/a.md"), "a");
-    let faults = stand.player.faults();
+    assert_eq!(gateway.read("real/a.md"), "a");
+    let faults = gateway.player.faults();
     assert_eq!(faults[0], "demo.gateway.yaml:4: `out/a.md` leads out of the workspace");
     assert!(faults[1].starts_with("demo.gateway.yaml:5: cannot write `link.md`"), "{faults:?}");
     assert_eq!(faults.len(), 2);
@@ -304,10 +305,10 @@ async fn nothing_is_written_outside_of_the_workspace() {
 async fn json_lines_are_those_of_openclaw() {
     let script =
         format!("{}log: {{ form: json, path: \"logs/{{{{today}}}}.log\" }}\n", BRIEF.replace(" {{other}}", ""));
-    let stand = Stand::of(&script).await;
+    let gateway = TestGateway::of(&script).await;
     let id =
-        stand.start("/brief", json!({ "topic": "tea" }), Some("key")).await.1["runId"].as_str().unwrap().to_owned();
-    let log = stand.read("logs/2026-05-14.log");
+        gateway.start("/brief", json!({ "topic": "tea" }), Some("key")).await.1["runId"].as_str().unwrap().to_owned();
+    let log = gateway.read("logs/2026-05-14.log");
     let messages: Vec<String> = log
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -317,25 +318,25 @@ async fn json_lines_are_those_of_openclaw() {
     assert_eq!(messages[1], "embedded run tool start: runId=ID tool=memory.search toolCallId=call_1");
     assert_eq!(messages[2], "embedded run tool end: runId=ID tool=memory.search toolCallId=call_1");
     assert_eq!(messages[3], "embedded run tool start: runId=ID tool=sessions_spawn toolCallId=call_2");
-    assert!(stand.player.log_pattern().unwrap().ends_with("/logs/{date}.log"));
+    assert!(gateway.player.log_pattern().unwrap().ends_with("/logs/{date}.log"));
 }
 
 #[tokio::test]
 async fn agents_that_start_each_other_without_end_are_stopped() {
     let script = "runs:\n- when: {skill: /a}\n  steps:\n  - spawn: {agent: b}\n  - answer: {}\n- when: {agent: b}\n  steps:\n  - spawn: {agent: b}\nspans: false\nlog: {form: none}\n";
-    let stand = Stand::of(script).await;
-    assert_eq!(stand.start("/a", json!({}), None).await.0, 200);
-    assert_eq!(stand.player.faults(), ["demo.gateway.yaml:8: more than 16 agents wait for one another"]);
-    assert_eq!(stand.player.log_pattern(), None);
-    assert!(!stand.root.path().join(".speclens").exists());
+    let gateway = TestGateway::of(script).await;
+    assert_eq!(gateway.start("/a", json!({}), None).await.0, 200);
+    assert_eq!(gateway.player.faults(), ["demo.gateway.yaml:8: more than 16 agents wait for one another"]);
+    assert_eq!(gateway.player.log_pattern(), None);
+    assert!(!gateway.root.path().join(".speclens").exists());
 }
 
 #[tokio::test]
 async fn a_player_that_is_dropped_listens_no_more() {
-    let stand = Stand::of("runs: []\n").await;
-    let address = stand.player.base_url().strip_prefix("http://").unwrap().to_owned();
+    let gateway = TestGateway::of("runs: []\n").await;
+    let address = gateway.player.base_url().strip_prefix("http://").unwrap().to_owned();
     assert!(TcpStream::connect(&address).await.is_ok());
-    let Stand { player, root: _root } = stand;
+    let TestGateway { player, root: _root } = gateway;
     drop(player);
     // The server ends on its own thread: a connection that is still accepted is closed at once.
     while let Ok(mut stream) = TcpStream::connect(&address).await {

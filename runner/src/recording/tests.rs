@@ -189,8 +189,8 @@ fn a_renamed_test_keeps_its_recording_and_equal_acts_do_not_overwrite_each_other
     assert_eq!(recordings.find(KEY, &label("renamed", 2)), Found::None, "of a repetition that never was");
     assert_eq!(recordings.find(OTHER, &label("renamed", 0)), Found::None);
     // Another suite in the same directory has labels of its own.
-    let neighbour = Recordings::open(directory.path(), "kindlm.yml", LIMIT);
-    assert_eq!(neighbour.find(OTHER, &label("a", 0)), Found::None);
+    let neighbor = Recordings::open(directory.path(), "kindlm.yml", LIMIT);
+    assert_eq!(neighbor.find(OTHER, &label("a", 0)), Found::None);
 }
 
 #[test]

@@ -104,13 +104,13 @@ fn of_problem<'r>(source: &'r SourceText, problem: &'r Problem) -> Finding<'r> {
 
 fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found: &mut Vec<Finding<'r>>) {
     let source = report.source_of(case);
-    let told = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
+    let named = |message: &str| report.masked(&format!("`{}`: {message}", case.name));
     if let Some(absence) = &run.absence {
         // Omitted attempts are not reported.
         if !run.is_left_out() {
             let severity = if run.status == Status::Error { Severity::Error } else { Severity::Warning };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));
-            found.push(simple(absence.kind.as_str(), severity, told(&absence.message), source, range));
+            found.push(simple(absence.kind.as_str(), severity, named(&absence.message), source, range));
         }
         return;
     }
@@ -125,7 +125,7 @@ fn of_run<'r>(report: &'r SuiteReport, case: &'r Case, run: &'r RunResult, found
         let range = source.range_of(&claim.join(&verdict.at));
         let rule = verdict.code.map_or(verdict.kind, FailureCode::as_str);
         let related = verdict.related.iter().map(|related| elsewhere(report, &source, claim, related)).collect();
-        let finding = simple(rule, severity, told(verdict.outcome.message()), source.clone(), range);
+        let finding = simple(rule, severity, named(verdict.outcome.message()), source.clone(), range);
         found.push(Finding { related, ..finding });
     }
 }

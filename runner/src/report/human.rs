@@ -29,11 +29,11 @@ use crate::{
 };
 
 /// Values longer than this are shortened in the middle.
-const VALUE_LIMIT: usize = 400;
+const MAX_VALUE_CHARACTERS: usize = 400;
 /// Values with more lines than this are shortened in the middle.
-const VALUE_LINES: usize = 12;
+const MAX_VALUE_LINES: usize = 12;
 /// Maximum number of lines of standard error that are shown.
-const TAIL_LINES: usize = 8;
+const MAX_TAIL_LINES: usize = 8;
 
 pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
 pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
@@ -100,7 +100,7 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     let mut group = level
         .primary_title(plain::block(&clipped(
             &source.secrets.mask(&problem.message),
-            2 * VALUE_LIMIT,
+            2 * MAX_VALUE_CHARACTERS,
             "see --format json for all",
         )))
         .id(problem.code.as_str())
@@ -117,7 +117,7 @@ pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     for fix in problem.fixes.iter().filter(|fix| Some(&fix.title) != problem.help.as_ref()) {
         group = group.element(Level::HELP.message(plain::block(&clipped(
             &source.secrets.mask(&fix.title),
-            VALUE_LIMIT,
+            MAX_VALUE_CHARACTERS,
             "see --format json for all",
         ))));
     }
@@ -334,7 +334,7 @@ fn transcript(evidence: &Evidence, with_output: bool) -> Vec<Element<'static>> {
             let how = ran.exit.map(Exit::sentence).unwrap_or_else(|| "did not run".to_owned());
             format!(
                 "{} ({how})",
-                clipped(&ran.command.text.replace('\n', "⏎"), VALUE_LIMIT, "see --report json for all")
+                clipped(&ran.command.text.replace('\n', "⏎"), MAX_VALUE_CHARACTERS, "see --report json for all")
             )
         });
         elements.push(note("commands of the agent", &tail(&commands.collect::<Vec<_>>().join("\n"))));
@@ -474,8 +474,8 @@ fn render(group: Group<'_>) -> String {
 fn shortened(value: &str) -> String {
     const NOTE: &str = "see --report json for all";
     let lines: Vec<&str> = value.split('\n').collect();
-    if lines.len() > VALUE_LINES {
-        let half = VALUE_LINES / 2;
+    if lines.len() > MAX_VALUE_LINES {
+        let half = MAX_VALUE_LINES / 2;
         let hidden = lines.len() - 2 * half;
         let middle = format!("[… {hidden} more lines, {NOTE} …]");
         let kept: Vec<&str> = lines[..half]
@@ -484,9 +484,9 @@ fn shortened(value: &str) -> String {
             .chain([middle.as_str()])
             .chain(lines[lines.len() - half..].iter().copied())
             .collect();
-        return clipped(&kept.join("\n"), 4 * VALUE_LIMIT, NOTE);
+        return clipped(&kept.join("\n"), 4 * MAX_VALUE_CHARACTERS, NOTE);
     }
-    clipped(value, VALUE_LIMIT, NOTE)
+    clipped(value, MAX_VALUE_CHARACTERS, NOTE)
 }
 
 fn clipped(value: &str, limit: usize, note: &str) -> String {
@@ -502,9 +502,9 @@ fn clipped(value: &str, limit: usize, note: &str) -> String {
 /// Returns the last lines of a stream.
 fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(TAIL_LINES);
+    let from = lines.len().saturating_sub(MAX_TAIL_LINES);
     let kept: Vec<String> =
-        lines[from..].iter().map(|line| clipped(line, VALUE_LIMIT, "see --report json for all")).collect();
+        lines[from..].iter().map(|line| clipped(line, MAX_VALUE_CHARACTERS, "see --report json for all")).collect();
     let kept = kept.join("\n");
     if from > 0 { format!("[… {from} lines before …]\n{kept}") } else { kept }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Size from which outputs are masked and judged one at a time: that takes several times their memory.
-const LARGE: usize = 4 * 1024 * 1024;
+const LARGE_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ pub(super) fn within<T: Send + 'static>(
 fn at_its_turn<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
     static LARGE_ONES: OnceLock<Option<Sender<Work>>> = OnceLock::new();
 
-    let thread = if bytes > LARGE { LARGE_ONES.get_or_init(start).as_ref() } else { None };
+    let thread = if bytes > LARGE_OUTPUT_BYTES { LARGE_ONES.get_or_init(start).as_ref() } else { None };
     // Without a thread, which the system may refuse, this one does it.
     let Some(thread) = thread else { return work() };
     let (answer, answered) = channel();
@@ -64,7 +64,7 @@ mod tests {
         thread::scope(|scope| {
             for number in 0..8 {
                 scope.spawn(move || {
-                    let done = at_its_turn(LARGE + 1, move || {
+                    let done = at_its_turn(LARGE_OUTPUT_BYTES + 1, move || {
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         thread::yield_now();
                         now.fetch_sub(1, Ordering::SeqCst);
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn work_that_panics_stops_no_other() {
-        let failed = catch_unwind(|| at_its_turn(LARGE + 1, || -> usize { panic!("as the test wants") }));
+        let failed = catch_unwind(|| at_its_turn(LARGE_OUTPUT_BYTES + 1, || -> usize { panic!("as the test wants") }));
         assert!(failed.is_err());
-        assert_eq!(at_its_turn(LARGE + 1, || 1) + at_its_turn(0, || 1), 2);
+        assert_eq!(at_its_turn(LARGE_OUTPUT_BYTES + 1, || 1) + at_its_turn(0, || 1), 2);
     }
 }

@@ -36,15 +36,7 @@ impl Check for Says {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         let holds = evidence.stdout().is_some_and(|stdout| stdout.text.contains(self.0));
         let outcome = if holds { Outcome::Pass } else { Outcome::Fail(Mismatch::default()) };
-        vec![Verdict {
-            at: Pointer::root(),
-            kind: "says",
-            label: self.0.to_owned(),
-            code: None,
-            score: None,
-            outcome,
-            related: Vec::new(),
-        }]
+        vec![Verdict::of("says", self.0, outcome)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -133,7 +125,7 @@ fn recorded() -> Options {
 }
 
 #[tokio::test]
-async fn results_stand_in_the_order_of_the_file_whatever_ends_first() {
+async fn results_are_in_the_order_of_the_file_whatever_ends_first() {
     let directory = tempfile::tempdir().unwrap();
     // The first command waits for the second one.
     let cases = vec![
@@ -204,13 +196,13 @@ async fn run_with_an_error_has_no_verdicts_and_the_same_error_when_replayed() {
 async fn what_is_not_observed_is_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let prompt = PromptAction { at: Pointer::root(), prompt: "p".to_owned(), models: vec!["m".to_owned()] };
-    let nobody = PromptAction { models: Vec::new(), ..prompt.clone() };
+    let without_models = PromptAction { models: Vec::new(), ..prompt.clone() };
     let mut missing = case("missing", "echo {{a}}", "");
     let Action::Command(action) = &mut missing.action else { panic!("a command") };
     action.expanded = Err(vec!["a".to_owned()]);
     let cases = vec![
         Case { action: Action::Prompt(prompt), ..case("prompt", "", "") },
-        Case { action: Action::Prompt(nobody), ..case("nobody", "", "") },
+        Case { action: Action::Prompt(without_models), ..case("without-models", "", "") },
         Case { action: Action::None, ..case("none", "", "") },
         missing,
     ];
@@ -256,7 +248,7 @@ async fn selected_cases_run_and_the_others_are_not_reported() {
 #[tokio::test]
 async fn a_recorder_that_fails_is_reported_once_and_fails_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join(".speclens"), "a file stands in the way").unwrap();
+    fs::write(directory.path().join(".speclens"), "a file is in the way").unwrap();
     let cases = vec![case("a", "echo a", "a"), case("b", "echo b", "b")];
     let ran = run_in(directory.path(), cases, Options::default()).await;
     assert_eq!(ran.result.status, Status::Pass);

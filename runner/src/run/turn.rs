@@ -78,22 +78,22 @@ mod tests {
     async fn second_turn_begins_when_the_first_one_has_ended_and_a_cancelled_wait_ends() {
         let directory = tempfile::tempdir().expect("a directory");
         let cancel = CancellationToken::new();
-        let first = take(directory.path(), &cancel, || panic!("nobody is there")).await.expect("the first turn");
+        let first = take(directory.path(), &cancel, || panic!("no other test runs")).await.expect("the first turn");
         assert_eq!(first.note, None);
-        let (told, waiting) = tokio::sync::oneshot::channel();
+        let (waits, waiting) = tokio::sync::oneshot::channel();
         let place = directory.path().to_owned();
         let token = cancel.clone();
         let second =
-            tokio::spawn(async move { take(&place, &token, || told.send(()).unwrap_or_default()).await.is_ok() });
+            tokio::spawn(async move { take(&place, &token, || waits.send(()).unwrap_or_default()).await.is_ok() });
         waiting.await.expect("it says that it waits");
         drop(first);
         assert!(second.await.expect("no panic"));
 
         let third = take(directory.path(), &cancel, || ()).await.expect("the next turn");
-        let (told, waiting) = tokio::sync::oneshot::channel();
+        let (waits, waiting) = tokio::sync::oneshot::channel();
         let (place, token) = (directory.path().to_owned(), cancel.clone());
         let fourth =
-            tokio::spawn(async move { take(&place, &token, || told.send(()).unwrap_or_default()).await.is_err() });
+            tokio::spawn(async move { take(&place, &token, || waits.send(()).unwrap_or_default()).await.is_err() });
         waiting.await.expect("it says that it waits");
         cancel.cancel();
         assert!(fourth.await.expect("no panic"));

@@ -14,7 +14,7 @@ use speclens_schema::{
     },
 };
 
-use crate::http::{encryption, innermost};
+use crate::{cause::innermost, http::encryption};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
@@ -26,11 +26,11 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
 /// Maximum number of traces per request, and in total.
-const TRACES: usize = 100;
+const MAX_TRACES_PER_REQUEST: usize = 100;
 const MAX_TRACES: usize = 1_000;
 
 /// Maximum number of spans per request.
-const SPANS: usize = 1_000;
+const MAX_SPANS_PER_REQUEST: usize = 1_000;
 
 /// Connection to Opik.
 #[derive(Clone, Default)]
@@ -127,9 +127,9 @@ impl Asked<'_> {
         let mut traces: Vec<OpikTrace> = Vec::new();
         loop {
             let after = traces.last().map(|trace| trace.id.as_str());
-            let body = opik::search_traces(self.target.project.as_deref(), search, TRACES, after);
+            let body = opik::search_traces(self.target.project.as_deref(), search, MAX_TRACES_PER_REQUEST, after);
             let page: Vec<OpikTrace> = opik::read(&self.post("v1/private/traces/search", &body).await?)?;
-            let is_last = page.len() < TRACES;
+            let is_last = page.len() < MAX_TRACES_PER_REQUEST;
             traces.extend(page);
             if is_last || traces.len() >= MAX_TRACES {
                 return Ok(traces);
@@ -159,9 +159,9 @@ impl Asked<'_> {
         let mut spans: Vec<OpikSpan> = Vec::new();
         loop {
             let after = spans.last().map(|span| span.id.as_str());
-            let body = opik::search_spans(self.target.project.as_deref(), trace, SPANS, after);
+            let body = opik::search_spans(self.target.project.as_deref(), trace, MAX_SPANS_PER_REQUEST, after);
             let page: Vec<OpikSpan> = opik::read(&self.post("v1/private/spans/search", &body).await?)?;
-            let is_last = page.len() < SPANS;
+            let is_last = page.len() < MAX_SPANS_PER_REQUEST;
             spans.extend(page);
             if is_last || spans.len() > MAX_SPANS {
                 return Ok(spans);

@@ -36,13 +36,13 @@ use super::store::Store;
 pub const MAX_REQUEST: usize = 20 * 1024 * 1024;
 
 /// Maximum time for a request to arrive.
-const ARRIVAL: Duration = Duration::from_secs(30);
+const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Maximum number of connections at the same time.
-const CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 
 /// Maximum number of requests that are decompressed at the same time: each takes a multiple of its size.
-const UNPACKED_AT_ONCE: usize = 2;
+const MAX_CONCURRENT_UNPACKS: usize = 2;
 
 /// Receives exports of programs until it is dropped.
 pub(super) struct Receiver {
@@ -112,8 +112,8 @@ fn refused(address: SocketAddr, error: &io::Error) -> String {
 }
 
 async fn accept(listener: TcpListener, store: Arc<Store>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let unpacking = Arc::new(Semaphore::new(UNPACKED_AT_ONCE));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let unpacking = Arc::new(Semaphore::new(MAX_CONCURRENT_UNPACKS));
     let mut connections = JoinSet::new();
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
@@ -299,7 +299,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body plain or compressed with gzip");
     };
     let arriving = Limited::new(request.into_body(), MAX_REQUEST).collect();
-    let body = match tokio::time::timeout(ARRIVAL, arriving).await {
+    let body = match tokio::time::timeout(ARRIVAL_TIMEOUT, arriving).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return Refusal::too_large().response(encoding),
         Ok(Err(_)) => return Refusal::malformed("the body ended early").response(encoding),

@@ -44,7 +44,7 @@ struct Received {
 }
 
 /// The content of the store at one moment.
-pub(super) struct Sight<'s> {
+pub(super) struct Contents<'s> {
     /// The traces.
     pub(super) traces: Vec<ExportedTrace<'s>>,
     /// The time of the last arrival of each trace.
@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Looks at everything in the store. Traces that existed at the arrival `since` are older.
-    pub(super) fn look<A>(&self, since: u64, look: impl FnOnce(Sight<'_>) -> A) -> A {
+    pub(super) fn look<A>(&self, since: u64, look: impl FnOnce(Contents<'_>) -> A) -> A {
         let held = self.held();
         let mut traces: Vec<(&TraceId, &Received)> = held.traces.iter().collect();
         traces.sort_by_key(|(id, received)| (received.first, *id));
@@ -118,7 +118,7 @@ impl Store {
                 (ExportedTrace { id, spans: received.spans.iter().collect(), is_older }, received.last)
             })
             .unzip();
-        look(Sight { traces, last, spending: &held.spending })
+        look(Contents { traces, last, spending: &held.spending })
     }
 
     /// Removes and returns everything in the store, with spans by trace.

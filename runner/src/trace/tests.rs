@@ -47,12 +47,12 @@ fn request(trace: u8, spans: &[(u64, u64, Value)], program: Value) -> Value {
     let now = u64::try_from(now_us()).unwrap() * 1000;
     let spans: Vec<Value> = spans
         .iter()
-        .map(|(id, parent, told)| {
+        .map(|(id, parent, values)| {
             json!({
                 "traceId": format!("{trace:032x}"), "spanId": format!("{id:016x}"),
                 "parentSpanId": if *parent == 0 { String::new() } else { format!("{parent:016x}") },
                 "name": "chat", "startTimeUnixNano": (now + id).to_string(), "endTimeUnixNano": (now + id + 1000).to_string(),
-                "attributes": attributes(told),
+                "attributes": attributes(values),
             })
         })
         .collect();
@@ -188,9 +188,9 @@ async fn trace_is_complete_when_its_root_has_ended_and_nothing_follows() {
     let exporter = Exporter::of(&traces);
     let watch = TraceWatch::begin(Arc::clone(&traces));
     let act = identity();
-    let told = |key: &str| watch.environment().into_iter().find(|(name, _)| name == key).unwrap().1;
-    assert_eq!(told("OTEL_EXPORTER_OTLP_ENDPOINT"), exporter.base);
-    let (name, mark) = told("OTEL_RESOURCE_ATTRIBUTES")
+    let variable = |key: &str| watch.environment().into_iter().find(|(name, _)| name == key).unwrap().1;
+    assert_eq!(variable("OTEL_EXPORTER_OTLP_ENDPOINT"), exporter.base);
+    let (name, mark) = variable("OTEL_RESOURCE_ATTRIBUTES")
         .rsplit(',')
         .next()
         .unwrap()

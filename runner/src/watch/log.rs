@@ -30,10 +30,10 @@ const MAX_BYTES: usize = 768 * 1024;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Maximum time to wait, after a run, for the first sign of a run that it started.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CHILD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of bytes before the end of a file that identify it.
-const TAIL: u64 = 64;
+const TAIL_BYTES: u64 = 64;
 
 /// Maximum number of rotated files: a gateway removes the oldest.
 const MAX_SET_ASIDE: u32 = 5;
@@ -116,7 +116,7 @@ impl LogWatch {
                 Progress::Done => return,
                 // A run that could not be started leaves no trace at all.
                 Progress::DoneButForChildren => {
-                    if done_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+                    if done_since.get_or_insert_with(Instant::now).elapsed() >= CHILD_TIMEOUT {
                         return;
                     }
                 }
@@ -228,7 +228,7 @@ pub(crate) fn says_done(identity: &Identity, pattern: &str, directory: &Path) ->
     let is_quiet = || {
         let members = Family::new(pattern, directory).last_days();
         let changed = members.iter().filter_map(|member| std::fs::metadata(&member.place).ok()?.modified().ok()).max();
-        changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|quiet| quiet >= PATIENCE)
+        changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|quiet| quiet >= CHILD_TIMEOUT)
     };
     log.is_done && (log.unseen_children == 0 || is_quiet())
 }
@@ -297,7 +297,7 @@ impl FileKey {
 fn tail(file: &File, end: u64) -> io::Result<Vec<u8>> {
     use io::Read;
 
-    let length = end.min(TAIL);
+    let length = end.min(TAIL_BYTES);
     let mut bytes = Vec::new();
     At { file, offset: end - length }.take(length).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -18,7 +18,7 @@ use crate::{
 pub const HIDDEN: char = '\u{FDD0}';
 
 /// Maximum number of rounds of masking: masked text may match a pattern that the text itself did not.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// The values and patterns to be masked.
 #[derive(Clone, Debug, Default)]
@@ -77,14 +77,14 @@ fn escaped(text: &str) -> Option<regex::Regex> {
         }
         pattern.push(')');
     }
-    regex::RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok()
+    regex::RegexBuilder::new(&pattern).size_limit(MAX_PATTERN_BYTES).build().ok()
 }
 
 /// Minimum length of a value that is assumed to be secret because of the name of its variable.
-const GUESSED_LENGTH: usize = 8;
+const MIN_GUESSED_LENGTH: usize = 8;
 
 /// Maximum size in bytes of a compiled pattern.
-const SIZE_LIMIT: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// Returns whether a variable with this name probably holds a secret.
 pub fn looks_secret(name: &str) -> bool {
@@ -180,7 +180,7 @@ impl PartialEq for Secrets {
 /// Reads a pattern whose matches are masked: a regular expression without look-around, so masking takes linear time.
 /// The error is the reason why it is not valid.
 pub fn pattern(source: &str) -> Result<regex::Regex, String> {
-    regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build().map_err(|error| {
+    regex::RegexBuilder::new(source).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
         let reason = error.to_string();
         let reason = reason.lines().next_back().unwrap_or_default();
         shortened(reason.trim_start_matches("error: "), 200)
@@ -202,7 +202,7 @@ impl Secrets {
     ) -> Secrets {
         let mut secrets = Secrets::default();
         for (name, value) in environment {
-            let guessed = || holds_secret(name, value) && value.chars().count() >= GUESSED_LENGTH;
+            let guessed = || holds_secret(name, value) && value.chars().count() >= MIN_GUESSED_LENGTH;
             if redact_env.iter().any(|named| named == name) || guessed() {
                 secrets.add_named(value, Some(name));
             }
@@ -248,7 +248,7 @@ impl Secrets {
     /// Returns the stream with stars in place of every secret; `None` if there is none that is not masked already.
     pub fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
         let mut masked: Option<Capture> = None;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let known = masked.as_ref().unwrap_or(capture);
             let mut ranges = self.ranges(&known.text);
             let is_known = |&(start, end): &(usize, usize)| {
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn values_tell_what_is_no_secret() {
+    fn values_reveal_harmless_variables() {
         for (name, value) in [
             ("PASSWORD_STORE_DIR", "/home/me"),
             ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/gcp-key.json"),
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_secrets() {
+    fn names_reveal_secrets() {
         for name in
             ["OPENAI_API_KEY", "GITHUB_TOKEN", "db-password", "NPM_AUTH", "MY_ACCESSTOKEN", "AWS_SECRET_ACCESS_KEY"]
         {

@@ -2,6 +2,7 @@
 
 mod failure;
 mod place;
+mod row;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use speclens_yaml::Pointer;
 
 pub use failure::FailureCode;
 pub use place::{FilePlace, Place, Related, Stretch};
+pub use row::Row;
 
 /// The results of a claim that may still change while the act is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,19 +27,13 @@ pub enum Open {
 
 impl Open {
     /// Returns the verdict about a running act: unknown, if it may still change.
-    pub fn of_unfinished(self, mut verdict: Verdict) -> Verdict {
+    pub fn of_unfinished(self, verdict: Verdict) -> Verdict {
         let may_turn = match (self, &verdict.outcome) {
             (Open::Pass, Outcome::Pass | Outcome::Warn(_)) => true,
             (Open::Everything, Outcome::Pass | Outcome::Warn(_) | Outcome::Fail(_)) => true,
             (Open::Nothing | Open::Pass | Open::Everything, _) => false,
         };
-        if may_turn {
-            verdict.outcome =
-                Outcome::Unknown("the end of the run was not observed, so more may have happened later".to_owned());
-            (verdict.code, verdict.score) = (None, None);
-            verdict.related.clear();
-        }
-        verdict
+        verdict.unless(may_turn.then_some("the end of the run was not observed, so more may have happened later"))
     }
 }
 
@@ -201,12 +197,6 @@ impl Status {
 }
 
 impl Verdict {
-    /// Returns the verdict of a claim as a whole, under the format's name for this kind of result.
-    pub fn of(kind: &'static str, outcome: Outcome) -> Verdict {
-        let label = String::new();
-        Verdict { at: Pointer::root(), kind, label, code: None, score: None, outcome, related: Vec::new() }
-    }
-
     /// Returns all its texts.
     pub fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.label];

@@ -151,6 +151,11 @@ impl Part {
         self.start
     }
 
+    /// Returns the list that the item is in, and its number there.
+    pub fn item(&self) -> (&'static str, usize) {
+        (self.list, self.index)
+    }
+
     /// Returns the problems. Ranges count from [`Part::start`].
     pub fn problems(&self) -> &[Problem] {
         &self.problems

@@ -22,7 +22,6 @@ pub(crate) mod kinds;
 pub(crate) mod ledger;
 pub(crate) mod ledger_contracts;
 pub(crate) mod lint;
-pub(crate) mod log_pattern;
 pub mod lower;
 pub mod measures;
 pub(crate) mod negative_scenario;
@@ -54,7 +53,8 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::Problem,
+    pattern::{Invalid, LetterCase, PatternUse},
+    problem::{Problem, Severity},
     rules::{missing_field, syntax, unsupported_expression, vacuous_claim},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -118,6 +118,25 @@ impl Format for ClawSpec {
 
     fn knows(&self, fault: &Fault, document: &Document) -> bool {
         syntax::clawspec::knows(fault, document)
+    }
+
+    fn path(&self, path: &str, files: &dyn Files) -> Option<Result<String, &'static str>> {
+        paths::below_root(path).filter(|_| paths::is_placed(files)).map(Ok)
+    }
+
+    fn missing_file(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn pattern_use(&self, _: &str) -> PatternUse {
+        PatternUse {
+            case: LetterCase::IgnoredByFlag,
+            invalid: Invalid::Unusable(Severity::Warning, Some("ClawSpec aborts the scenario with an error")),
+            unsupported: Some("the result of the assertion is unknown"),
+            knows_new: true,
+            empty: Some("every file contains it"),
+            ..PatternUse::PLAIN
+        }
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {

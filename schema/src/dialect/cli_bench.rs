@@ -4,7 +4,6 @@
 
 pub(crate) mod asserted;
 pub mod assertions;
-pub(crate) mod command_patterns;
 pub mod config;
 pub(crate) mod facts;
 pub(crate) mod gates;
@@ -26,6 +25,9 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    pattern::{Invalid, Limit, Pattern, PatternUse},
+    problem::Severity,
+    rules::{contradiction, suspicious_pattern},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
@@ -93,9 +95,37 @@ impl Format for CliBench {
         lint::explain(context, finding)
     }
 
+    fn path(&self, path: &str, files: &dyn Files) -> Option<Result<String, &'static str>> {
+        Some(task_files::normalize(path, files))
+    }
+
+    fn pattern_use(&self, searches: &str) -> PatternUse {
+        match searches {
+            "secrets" => PatternUse {
+                invalid: Invalid::Unusable(Severity::Error, Some("nothing is masked")),
+                empty: Some("an empty match masks nothing"),
+                limit: Limit::Linear,
+                ..PatternUse::PLAIN
+            },
+            _ => PatternUse {
+                invalid: Invalid::PlainText,
+                unsupported: Some("the result of the assertion is unknown"),
+                knows_new: true,
+                ..PatternUse::PLAIN
+            },
+        }
+    }
+
+    fn report_pattern(&self, pattern: &Pattern<'_>, report: &mut Report) {
+        if pattern.usage.invalid == Invalid::PlainText {
+            suspicious_pattern::cli_bench::check_pattern(pattern, report);
+            contradiction::cli_bench::check_pattern(pattern, report);
+        }
+    }
+
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
-            Definition::Root(file) => lint::report_root(file, node, files, report),
+            Definition::Root(file) => lint::report_root(file, node, report),
             Definition::Item(file, list) => lint::report_item(file, list, node, files, report),
         }
     }

@@ -6,10 +6,11 @@ use super::{CaseOutcome, Count, GateReport};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Concealed, Evidence},
-    files::Files,
+    files::{self, Files},
     finding::{Finding, Report},
     json_schema::SpecFile,
-    problem::Problem,
+    pattern::{Pattern, PatternUse},
+    problem::{Code, Problem, Severity},
     settings::Settings,
     suite::{ActionKind, Case, Subject, Suite},
     validate::{Context, Definition},
@@ -114,6 +115,25 @@ pub trait Format: Sync {
     fn knows(&self, _fault: &Fault, _document: &Document) -> bool {
         false
     }
+
+    /// Returns where a path leads from the directory of the suite, or what is wrong with it: "is an absolute path". `None`
+    /// where that is not known.
+    fn path(&self, path: &str, _files: &dyn Files) -> Option<Result<String, &'static str>> {
+        Some(files::inside(path).ok_or("is outside the directory of this file"))
+    }
+
+    /// Returns how bad it is that a file does not exist before a run.
+    fn missing_file(&self) -> Severity {
+        Code::MissingFile.severity()
+    }
+
+    /// Returns what the format does with the patterns of a field, by what `x-searches` says there.
+    fn pattern_use(&self, _searches: &str) -> PatternUse {
+        PatternUse::PLAIN
+    }
+
+    /// Reports what is wrong with a pattern beyond what is the same for all formats.
+    fn report_pattern(&self, _pattern: &Pattern<'_>, _report: &mut Report) {}
 
     /// Reports what is wrong in a part of a file: the root except for its lists, or one item of them, each looked at
     /// alone. Pointers are relative to the node, ranges as the nodes give them.

@@ -12,7 +12,6 @@ mod gates;
 mod kinds;
 pub(crate) mod lint;
 pub mod lower;
-pub(crate) mod patterns;
 pub(crate) mod protocol;
 pub mod providers;
 pub(crate) mod schema_files;
@@ -33,7 +32,8 @@ use crate::{
     files::Files,
     finding::Report,
     json_schema::SpecFile,
-    problem::Problem,
+    pattern::{Invalid, LetterCase, Limit, PatternUse},
+    problem::{Problem, Severity},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::Definition,
@@ -91,6 +91,22 @@ impl Format for KindLm {
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind {
         let is_prompt = case.get("prompt").is_some() && case.get("command").is_none();
         if is_prompt { ActionKind::Prompt } else { ActionKind::Command }
+    }
+
+    fn pattern_use(&self, searches: &str) -> PatternUse {
+        match searches {
+            "spans" => PatternUse {
+                invalid: Invalid::Unusable(Severity::Warning, Some("KindLM ignores the filter, so every span counts")),
+                ..PatternUse::PLAIN
+            },
+            _ => PatternUse {
+                case: LetterCase::Ignored,
+                unsupported: Some("the result of the expectation is unknown"),
+                empty: Some("KindLM finds a match in every output; speclens ignores empty matches"),
+                limit: Limit::NotNested("the expectation fails"),
+                ..PatternUse::PLAIN
+            },
+        }
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {

@@ -3,7 +3,7 @@
 use crate::{
     document::NodeRef,
     finding::Report,
-    rules::{collision, invalid_path, invalid_value, missing_variable, no_effect, unknown_reference},
+    rules::{collision, invalid_value, no_effect, unknown_reference},
     spot::Spot,
     validate::is_damaged,
 };
@@ -13,10 +13,6 @@ pub(crate) fn report(root: NodeRef<'_>, report: &mut Report) {
     let root = Spot::root(root);
     if !root.is_mapping() {
         return;
-    }
-    missing_variable::gateway::check_root(&root, report);
-    if let Some(path) = root.find(&["log", "path"]) {
-        invalid_path::gateway::check(&path, report);
     }
     let runs: Vec<Spot<'_>> = items(root.get("runs"));
     collision::played::check_runs(&runs, report);
@@ -28,9 +24,6 @@ pub(crate) fn report(root: NodeRef<'_>, report: &mut Report) {
         let steps: Vec<Spot<'_>> = items(run.get("steps"));
         no_effect::gateway::check(&steps, report);
         for step in &steps {
-            for path in ["write", "append"].iter().filter_map(|key| step.find(&[key, "path"])) {
-                invalid_path::gateway::check(&path, report);
-            }
             if let Some(agent) = step.find(&["spawn", "agent"]) {
                 unknown_reference::gateway::check(&agent, &agents, report);
             }

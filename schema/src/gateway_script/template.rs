@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     json_schema::SpecFile,
-    template::{Filling, Variable, trimmed_placeholders},
+    template::{Filling, Unfilled, Variable, trimmed_placeholders},
 };
 
 const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
@@ -24,6 +24,7 @@ pub const FILLING: Filling = Filling {
     docs: "Spaces around a name are ignored. An unknown name is an error.",
     allows_blanks: true,
     variables: VARIABLES,
+    unfilled: Some(Unfilled { note: "it has no value, so the script is not played", elsewhere: None }),
 };
 
 /// Fills the placeholders of a text in one pass. Those without a value stay as they are.

@@ -2,7 +2,55 @@ pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 pub(crate) mod kindlm;
 
+use crate::{
+    document::NodeRef,
+    edit,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Fix},
+    walk::Value,
+};
+
 page! {
     /// Assertions contradict each other, or cannot hold at all.
     "contradiction", Warning
+}
+
+/// A lower bound that is greater than the upper one.
+#[derive(Debug)]
+struct EmptyRange {
+    /// The key of the lower bound.
+    low: String,
+    /// The key of the upper one.
+    high: &'static str,
+}
+
+/// Looks at a number that another key bounds.
+pub(crate) fn check_bounds(value: &Value<'_, '_>, report: &mut Report) {
+    let Some((low, high)) = value.own_key().zip(value.shape().and_then(|shape| shape.at_most())) else { return };
+    let Some(upper) = value.sibling(high) else { return };
+    if number(value.node).zip(number(upper.node)).is_some_and(|(least, most)| least > most) {
+        let rule = EmptyRange { low: low.to_owned(), high };
+        report.push(value.spot().finding(rule).with("the maximum", &upper));
+    }
+}
+
+/// Returns a number, which may be written as a text.
+fn number(node: NodeRef<'_>) -> Option<f64> {
+    node.text()?.trim().parse().ok()
+}
+
+impl Rule for EmptyRange {
+    const CODE: Code = Code::Contradiction;
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let EmptyRange { low, high } = self;
+        let bounds = site.node().zip(site.parent().and_then(|holder| holder.get(high)));
+        let written = |node: NodeRef<'_>| edit::words(node).unwrap_or_default();
+        let (least, most) = bounds.map(|(least, most)| (written(least), written(most))).unwrap_or_default();
+        Words::new(format!("`{low}` ({least}) is greater than `{high}` ({most})")).remedy(
+            format!("swap `{low}` and `{high}`"),
+            Fix::guess,
+            bounds.and_then(|(least, most)| edit::swap(least, most)),
+        )
+    }
 }

@@ -1,8 +1,63 @@
 pub(crate) mod cli_bench;
-pub(crate) mod gateway;
 pub(crate) mod kindlm;
+
+use crate::{
+    files,
+    finding::{Report, Rule, Site, Words},
+    problem::{Code, Severity},
+    walk::Value,
+};
 
 page! {
     /// A path is absolute, or leads out of the directory of the suite.
     "invalid-path", Error
+}
+
+/// A path that is absolute, or leads upwards, where it must not.
+#[derive(Debug)]
+struct Outside(String);
+
+/// A path that leads somewhere on this machine only.
+#[derive(Debug)]
+pub(crate) struct NotPortable {
+    path: String,
+    /// What it is: `is an absolute path of another system`.
+    reason: &'static str,
+}
+
+/// Looks at a path that must not lead out of the workspace.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    let is_inside = value.shape().is_some_and(|shape| shape.is_inside());
+    let path = value.node.as_str().filter(|path| is_inside && !path.is_empty() && files::inside(path).is_none());
+    if let Some(path) = path {
+        report.push(value.spot().finding(Outside(path.to_owned())));
+    }
+}
+
+impl NotPortable {
+    pub(crate) fn unusable(path: &str, reason: &'static str) -> NotPortable {
+        NotPortable { path: path.to_owned(), reason }
+    }
+
+    pub(crate) fn outside(path: &str) -> NotPortable {
+        NotPortable::unusable(path, "is outside the workspace")
+    }
+}
+
+impl Rule for Outside {
+    const CODE: Code = Code::InvalidPath;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` is not a path inside the workspace", self.0))
+            .help("write a relative path without `..`")
+    }
+}
+
+impl Rule for NotPortable {
+    const CODE: Code = Code::InvalidPath;
+    const SEVERITY: Severity = Severity::Warning;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` {}", self.path, self.reason)).note("it may not exist on other machines")
+    }
 }

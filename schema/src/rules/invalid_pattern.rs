@@ -1,8 +1,149 @@
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-pub(crate) mod kindlm;
+use crate::{
+    check::pattern::refused_by_original,
+    dialect::Format,
+    finding::{Finding, Report, Rule, Site, Words},
+    mask,
+    pattern::{Compiled, Invalid, LetterCase, Limit, Pattern},
+    problem::{Code, Fix, Severity},
+};
 
 page! {
     /// A regular expression that is not valid, or that the tool of the format rejects.
     "invalid-pattern", Error
+}
+
+/// A pattern that is not searched for as it should be.
+#[derive(Debug)]
+enum InvalidPattern {
+    /// It cannot be used. The note says what happens.
+    Unusable { reason: String, severity: Severity, note: Option<&'static str> },
+    /// It is valid, and too much for speclens.
+    Unsupported { reason: String, note: &'static str },
+    /// `(?i)` where patterns ignore case anyway.
+    IgnoreCase,
+    /// It is searched for as plain text.
+    PlainText { program: &'static str, pattern: String, reason: String },
+    /// It takes more than linear time, so nothing is masked with it.
+    NotLinear(String),
+    /// The tool rejects it, because it may take too long.
+    Nested { program: &'static str, note: &'static str },
+}
+
+/// Looks at a pattern.
+pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Report) {
+    let Pattern { spot, text, usage, compiled, .. } = pattern;
+    let program = format.program();
+    let Compiled::Broken(error) = compiled else {
+        let beyond = match usage.limit {
+            Limit::None => None,
+            // An empty match is reported as such.
+            Limit::Linear if compiled.matches_empty() => None,
+            Limit::Linear => mask::pattern(text).err().map(InvalidPattern::NotLinear),
+            Limit::NotNested(note) => {
+                refused_by_original(text).then_some(InvalidPattern::Nested { program, note })
+            }
+        };
+        report.extend(beyond.map(|rule| spot.text_finding(rule)));
+        return;
+    };
+    let reason = error.message.clone();
+    let is_flag = || text.get(error.at..).is_some_and(|rest| rest.starts_with("(?i)"));
+    let rule = match (usage.invalid, pattern.unsupported(error)) {
+        (_, Some(note)) => InvalidPattern::Unsupported { reason, note },
+        (Invalid::PlainText, None) => InvalidPattern::PlainText { program, pattern: (*text).to_owned(), reason },
+        (Invalid::Unusable(..), None) if usage.case == LetterCase::Ignored && is_flag() => InvalidPattern::IgnoreCase,
+        (Invalid::Unusable(severity, note), None) => InvalidPattern::Unusable { reason, severity, note },
+    };
+    // As plain text it is searched for as a whole.
+    let range = match usage.invalid {
+        Invalid::PlainText => spot.text_range(),
+        Invalid::Unusable(..) => pattern.place(error),
+    };
+    report.push(Finding::new(rule, spot.at.clone(), range));
+}
+
+/// Returns a pattern that matches a text literally.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if r"\^$.|?*+()[]{}".contains(letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+/// Whether a pattern begins with flags: it is meant as one then, and the text itself is found nowhere.
+fn has_flags(pattern: &str) -> bool {
+    pattern.starts_with("(?")
+}
+
+/// Returns what to write instead of a pattern that is searched for as plain text: the help and the pattern.
+fn instead_of(pattern: &str) -> Option<(String, String)> {
+    if has_flags(pattern) {
+        let bare = pattern.trim_start_matches("(?").trim_start_matches(['i', 'm', 's', '-']).strip_prefix(')')?;
+        return (!bare.is_empty() && !bare.contains('\n')).then(|| ("remove the flags".to_owned(), bare.to_owned()));
+    }
+    let escaped = escaped(pattern);
+    (!pattern.contains('\n')).then(|| (format!("escape it, `{escaped}`"), escaped))
+}
+
+impl Rule for InvalidPattern {
+    const CODE: Code = Code::InvalidPattern;
+
+    fn severity(&self) -> Severity {
+        match self {
+            InvalidPattern::Unusable { severity, .. } => *severity,
+            InvalidPattern::PlainText { pattern, .. } if !has_flags(pattern) => Severity::Information,
+            InvalidPattern::PlainText { .. }
+            | InvalidPattern::Unsupported { .. }
+            | InvalidPattern::Nested { .. } => Severity::Warning,
+            InvalidPattern::IgnoreCase | InvalidPattern::NotLinear(_) => Severity::Error,
+        }
+    }
+
+    fn words(&self, site: &Site<'_>) -> Words {
+        let invalid = |reason: &str| Words::new(format!("not a valid regular expression: {reason}"));
+        match self {
+            InvalidPattern::Unusable { reason, note, .. } => note.iter().fold(invalid(reason), Words::note),
+            InvalidPattern::Unsupported { reason, note } => {
+                Words::new(format!("unsupported regular expression: {reason}")).note(note)
+            }
+            InvalidPattern::IgnoreCase => Words::new("`(?i)` is not valid in ECMAScript")
+                .note("the pattern ignores case anyway")
+                .help("remove it"),
+            InvalidPattern::PlainText { program, pattern, reason } => {
+                let words = invalid(reason).note(format!("{program} falls back to a plain-text search"));
+                let fix = instead_of(pattern).and_then(|(help, meant)| {
+                    Some(Fix::guess(help, site.replaced(serde_json::Value::from(meant).to_string())?))
+                });
+                words.mend(fix)
+            }
+            InvalidPattern::NotLinear(reason) => {
+                Words::new(format!("this pattern cannot be used for masking: {reason}"))
+                    .note("nothing is masked")
+                    .help("write it without look-around and back-references")
+            }
+            InvalidPattern::Nested { program, note } => {
+                Words::new(format!("{program} rejects patterns with nested quantifiers"))
+                    .note(note)
+                    .help("use only one quantifier")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+    use crate::check::pattern::EcmaPattern;
+
+    #[test]
+    fn an_escaped_text_finds_itself() {
+        for text in ["ls [a", "a(b", "x*+", "c:\\d", "{1", "$(x)"] {
+            let pattern = EcmaPattern::compile(&escaped(text), false).unwrap();
+            assert_eq!(pattern.find_iter(text).next().unwrap().unwrap().text, text);
+        }
+    }
 }

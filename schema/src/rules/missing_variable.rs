@@ -1,15 +1,17 @@
+pub(crate) mod cli_bench;
+pub(crate) mod kindlm;
+
+use std::collections::HashSet;
+
 use crate::{
     finding::{Finding, Report, Rule, Site, Words},
+    json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     spot::Spot,
-    template::{Placeholder, trimmed_placeholders},
+    template::{self, Variable, trimmed_placeholders},
+    walk::Value,
     words::nearest,
 };
-
-pub(crate) mod clawspec;
-pub(crate) mod cli_bench;
-pub(crate) mod gateway;
-pub(crate) mod kindlm;
 
 page! {
     /// A template variable has no value: the run breaks, or the text is used unchanged.
@@ -36,19 +38,48 @@ struct HalfWritten {
     name: String,
 }
 
-/// Returns a placeholder in a text, with a name that is none of these. `note`: what happens because of it.
-pub(crate) fn unknown(spot: &Spot<'_>, placeholder: &Placeholder<'_>, names: &[&str], note: &'static str) -> Finding {
-    let rule = Unknown {
-        written: placeholder.text.to_owned(),
-        near: nearest(placeholder.name, names.iter().copied()).map(str::to_owned),
-        names: names.iter().map(|name| (*name).to_owned()).collect(),
-        note,
+/// A variable that only other kinds of files fill.
+#[derive(Debug)]
+struct Elsewhere {
+    written: String,
+    /// The kinds of files that do.
+    files: &'static str,
+    /// The consequence.
+    note: &'static str,
+}
+
+/// Looks at a text whose placeholders have values by their names.
+pub(crate) fn check(value: &Value<'_, '_>, file: SpecFile, report: &mut Report) {
+    let Some(text) = value.node.as_str().filter(|text| text.contains('{')) else { return };
+    let Some(filling) = value.template().and_then(template::filling) else { return };
+    let Some(unfilled) = filling.unfilled else { return };
+    let limited = value.shape().and_then(|shape| shape.template_names());
+    let has_value = |variable: &Variable| {
+        variable.files.contains(&file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };
-    Finding::new(rule, spot.at.clone(), spot.part(placeholder.text, 0))
+    let names: Vec<&str> = filling.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
+    let spot = value.spot();
+    let mut seen: HashSet<&str> = HashSet::new();
+    for found in trimmed_placeholders(text).into_iter().filter(|found| seen.insert(found.name)) {
+        let elsewhere = unfilled.elsewhere.filter(|_| filling.variables.iter().any(|it| it.name == found.name));
+        let written = found.text.to_owned();
+        if names.contains(&found.name) {
+            continue;
+        } else if let Some((files, note)) = elsewhere {
+            let rule = Elsewhere { written, files, note };
+            report.push(Finding::new(rule, spot.at.clone(), spot.part(found.text, 0)));
+        } else {
+            let near = nearest(found.name, names.iter().copied()).map(str::to_owned);
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let rule = Unknown { written, near, names, note: unfilled.note };
+            report.push(Finding::new(rule, spot.at.clone(), spot.part(found.text, 0)));
+        }
+    }
+    check_half_written(&spot, text, &names, report);
 }
 
 /// Looks for `{today}` where `{{today}}` is meant.
-pub(crate) fn check_half_written(spot: &Spot<'_>, text: &str, names: &[&str], report: &mut Report) {
+fn check_half_written(spot: &Spot<'_>, text: &str, names: &[&str], report: &mut Report) {
     let mut rest = text.to_owned();
     for found in trimmed_placeholders(text) {
         rest.replace_range(found.at..found.at + found.text.len(), &" ".repeat(found.text.len()));
@@ -85,6 +116,14 @@ impl Rule for Unknown {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{{{{{name}}}}}`")).collect();
         let one_of = if names.len() > 1 { "one of " } else { "" };
         words.help(format!("use {one_of}{}", names.join(", ")))
+    }
+}
+
+impl Rule for Elsewhere {
+    const CODE: Code = Code::MissingVariable;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` has a value only in {}", self.written, self.files)).note(self.note)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     document::NodeRef,
     finding::{Finding, Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    walk::Value,
 };
 
 page! {
@@ -23,33 +23,6 @@ enum PastedSecret {
     InsteadOfName(String),
 }
 
-/// Looks at every text below an item of a list.
-pub(crate) fn check_item(item: NodeRef<'_>, report: &mut Report) {
-    if holds_secret(item) {
-        check(&Spot::root(item), report);
-    }
-}
-
-/// Looks at every text of a document but those in these lists, whose items are looked at one by one.
-pub(crate) fn check_root(root: NodeRef<'_>, lists: &[&str], report: &mut Report) {
-    for (key, section) in Spot::root(root).entries() {
-        if !(lists.contains(&key.as_str()) && section.is_list()) {
-            check(&section, report);
-        }
-    }
-}
-
-/// Whether there is anything to say; nearly always there is not.
-fn holds_secret(node: NodeRef<'_>) -> bool {
-    if node.alias().is_some() {
-        return false;
-    }
-    match node.as_str() {
-        Some(text) => is_key(text),
-        None => node.items().any(holds_secret) || node.entries().any(|entry| holds_secret(entry.value)),
-    }
-}
-
 /// Whether a text is a secret, or begins as keys of models do: it need not be one of full length where a name belongs.
 fn is_key(text: &str) -> bool {
     pasted_secret(text).is_some() || text.starts_with("sk-")
@@ -62,22 +35,15 @@ pub(crate) fn is_instead_of_name(key: &str, value: NodeRef<'_>) -> bool {
     names_variable && value.as_str().is_some_and(is_key)
 }
 
-fn check(spot: &Spot<'_>, report: &mut Report) {
-    if spot.node.alias().is_some() {
-        return;
+/// Looks at a value.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    let Some(text) = value.node.as_str() else { return };
+    if let Some(key) = value.own_key().filter(|key| is_instead_of_name(key, value.node)) {
+        report.push(value.spot().finding(PastedSecret::InsteadOfName(key.to_owned())));
+    } else if let Some((found, what)) = pasted_secret(text) {
+        let spot = value.spot();
+        report.push(Finding::new(PastedSecret::Text(what), spot.at.clone(), spot.part(&text[found], 0)));
     }
-    if let Some(key) = spot.at.last().filter(|key| is_instead_of_name(key, spot.node)) {
-        report.push(spot.finding(PastedSecret::InsteadOfName(key)));
-        return;
-    }
-    if let Some(text) = spot.text() {
-        if let Some((found, what)) = pasted_secret(text) {
-            report.push(Finding::new(PastedSecret::Text(what), spot.at.clone(), spot.part(&text[found], 0)));
-        }
-        return;
-    }
-    spot.items().iter().for_each(|item| check(item, report));
-    spot.entries().iter().for_each(|(_, value)| check(value, report));
 }
 
 impl Rule for PastedSecret {

@@ -1,8 +1,7 @@
 use crate::{
-    document::NodeRef,
     finding::{Report, Rule, Site, Words},
     problem::Code,
-    spot::Spot,
+    walk::Value,
 };
 
 page! {
@@ -27,30 +26,11 @@ pub(crate) fn placeholder(what: &str) -> String {
     format!("TODO({what})")
 }
 
-/// Every text below an item of a list. Pointers are relative to it.
-pub(crate) fn check_item(item: NodeRef<'_>, report: &mut Report) {
-    if holds_placeholder(item) {
-        check(&Spot::root(item), "", report);
-    }
-}
-
-/// Every text of a document but those in these lists, whose items are looked at one by one.
-pub(crate) fn check_root(root: NodeRef<'_>, lists: &[&str], report: &mut Report) {
-    for (key, section) in Spot::root(root).entries() {
-        if !(lists.contains(&key.as_str()) && section.is_list()) && holds_placeholder(section.node) {
-            check(&section, &key, report);
-        }
-    }
-}
-
-/// Whether there may be anything to say; nearly always there is not.
-fn holds_placeholder(node: NodeRef<'_>) -> bool {
-    if node.alias().is_some() {
-        return false;
-    }
-    match node.as_str() {
-        Some(text) => text.starts_with("TODO"),
-        None => node.items().any(holds_placeholder) || node.entries().any(|entry| holds_placeholder(entry.value)),
+/// Looks at a value.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    let Some(what) = value.node.as_str().and_then(left_out) else { return };
+    if !what.is_empty() || SPEAKING.contains(&value.name) {
+        report.push(value.spot().finding(Placeholder { what: what.to_owned() }));
     }
 }
 
@@ -62,21 +42,6 @@ fn left_out(text: &str) -> Option<&str> {
     }
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     (!inside.is_empty() && !inside.contains(['(', ')', '\n'])).then_some(inside)
-}
-
-/// `key` is the nearest one above.
-fn check(spot: &Spot<'_>, key: &str, report: &mut Report) {
-    if spot.node.alias().is_some() {
-        return;
-    }
-    if let Some(what) = spot.text().and_then(left_out) {
-        if !what.is_empty() || SPEAKING.contains(&key) {
-            report.push(spot.finding(Placeholder { what: what.to_owned() }));
-        }
-        return;
-    }
-    spot.items().iter().for_each(|item| check(item, key, report));
-    spot.entries().iter().for_each(|(key, value)| check(value, key, report));
 }
 
 impl Rule for Placeholder {

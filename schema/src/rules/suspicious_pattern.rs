@@ -1,10 +1,55 @@
-pub(crate) mod clawspec;
 pub(crate) mod cli_bench;
 pub(crate) mod compared;
-pub(crate) mod kindlm;
-pub(crate) mod misread;
+mod misread;
+
+use crate::{
+    check::pattern::refused_by_original,
+    finding::{Report, Rule, Site, Words},
+    pattern::{Compiled, Limit, Pattern},
+    problem::Code,
+};
 
 page! {
     /// A regular expression, or another compared value, is valid but most likely does not match as intended.
     "suspicious-pattern", Warning
+}
+
+/// A pattern that matches where there is nothing.
+#[derive(Debug)]
+enum MatchesNothing {
+    /// It matches an empty line.
+    EmptyLine,
+    /// It matches the empty string. The note says what happens.
+    EmptyString(&'static str),
+}
+
+/// Looks at a valid pattern.
+pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
+    let Pattern { spot, text, usage, compiled, .. } = pattern;
+    // What the tool rejects is reported as such.
+    let is_rejected = matches!(usage.limit, Limit::NotNested(_)) && refused_by_original(text);
+    let is_by_lines = match compiled {
+        Compiled::Broken(_) | Compiled::Literal => return,
+        Compiled::Ecmascript(_) => false,
+        Compiled::Python(_) => text.contains(['^', '$']),
+    };
+    if is_rejected {
+        return;
+    }
+    match usage.empty.filter(|_| compiled.matches_empty()) {
+        Some(_) if is_by_lines => report.push(spot.finding(MatchesNothing::EmptyLine)),
+        Some(note) => report.push(spot.finding(MatchesNothing::EmptyString(note))),
+        None => misread::check(spot, text, usage.case, report),
+    }
+}
+
+impl Rule for MatchesNothing {
+    const CODE: Code = Code::SuspiciousPattern;
+
+    fn words(&self, _: &Site<'_>) -> Words {
+        match self {
+            MatchesNothing::EmptyLine => Words::new("this pattern matches an empty line"),
+            MatchesNothing::EmptyString(note) => Words::new("this pattern matches the empty string").note(note),
+        }
+    }
 }

@@ -33,9 +33,6 @@ page! {
     "unknown-key", Warning
 }
 
-/// Where a test of KindLM has its claims.
-const EXPECT: &str = "expect";
-
 /// Where KindLM keeps the schema that `argsSchema` names.
 const RESOLVED: &str = "argsSchemaResolved";
 
@@ -467,10 +464,12 @@ pub(crate) fn nearest_place(file: SpecFile, here: &Place, key: &str) -> Option<&
     others.min_by_key(|place| (here.distance(place), place.0.len()))
 }
 
-/// Whether a key that is here instead of there is a claim that vanishes: beside `expect`, or above the tests.
+/// Whether a key that is here instead of there is a claim that vanishes: beside what holds the claims of a test, or above
+/// the tests.
 fn is_misplaced_claim(file: SpecFile, way: &Move, key: &str) -> bool {
-    let in_expect = way.to.0.contains(&EXPECT) && !way.here.0.contains(&EXPECT);
-    file == SpecFile::KINDLM && way.here.contains(&way.to) && (in_expect || key == EXPECT)
+    let holds_claims = |at: &Pointer| Shape::find(file, at, None).is_some_and(|shape| shape.holds_claims());
+    let is_in_claims = |at: Pointer| std::iter::successors(Some(at), Pointer::parent).any(|at| holds_claims(&at));
+    way.here.contains(&way.to) && is_in_claims(way.to.pointer().key(key)) && !is_in_claims(way.here.pointer())
 }
 
 /// Whether a key of another place is meant: a likeness that far away must be a close one.

@@ -104,7 +104,8 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, report: &mut Report) {
     // A type with a value after it is a fault of the text.
     if let Some(name) = unknown.filter(|_| JoinedType::of(&kind).is_none()) {
         let finding = kind.finding(Unknown { name: name.to_owned(), meant: Meant::of(name) });
-        report.push(finding.instead_of(Scope::At(kind.at.clone())));
+        let variable = Scope::CodeAt(Code::MissingVariable, kind.at.clone());
+        report.push(finding.instead_of(Scope::At(kind.at.clone())).instead_of(variable));
     }
 }
 

@@ -1,8 +1,10 @@
 use crate::{
-    document::{NodeRef, Pointer, Shape, quoted},
+    document::{NodeRef, Pointer, Shape},
+    edit,
     finding::{Finding, Report, Rule, Scope, Site, Words},
-    problem::{Code, Edit, Fix},
+    problem::{Code, Fix},
     spot::Spot,
+    walk::Value,
 };
 
 page! {
@@ -12,10 +14,7 @@ page! {
 
 /// `{{name}}` without quotes, which YAML reads as a mapping in a mapping, where a text is meant.
 #[derive(Debug)]
-struct Unquoted {
-    /// The text as it was written.
-    source: String,
-}
+struct Unquoted;
 
 /// The same as a key.
 #[derive(Debug)]
@@ -44,24 +43,18 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     let source = String::from(node.document().text().get_byte_slice(range.clone())?);
     let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
     let is_name = !inner.contains(['{', '}', ':', '\n']);
-    let finding = is_name.then(|| Finding::new(Unquoted { source: source.clone() }, at.clone(), range))?;
+    let finding = is_name.then(|| Finding::new(Unquoted, at.clone(), range))?;
     // What is said of the whole need not be said of its key.
     let keys = node.entries().map(|entry| Scope::CodeAt(Code::UnquotedTemplate, at.key(&entry.key.key_text())));
     Some(keys.fold(finding, Finding::instead_of))
 }
 
-/// Looks at every value below a mapping, also where any value may be: what YAML reads instead of a text is no other
-/// mistake.
-pub(crate) fn check_below(spot: &Spot<'_>, without: &[&str], report: &mut Report) {
-    if spot.node.alias().is_some() {
-        return;
-    }
-    spot.items().iter().for_each(|item| check_below(item, &[], report));
-    for (_, member) in spot.entries().into_iter().filter(|(key, _)| !without.contains(&key.as_str())) {
-        if let Some(finding) = of(&member.at, member.node) {
-            report.push(finding.instead_of(Scope::In(member.at.clone())));
-        }
-        check_below(&member, &[], report);
+/// Looks at the value of a key in a part of a file whose strings are all filled, also where any value may be: what YAML
+/// reads instead of a text is no other mistake.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    if value.own_key().is_some() && value.node.shape() == Shape::Mapping && value.template().is_some() {
+        let at = value.spot().at;
+        report.extend(of(&at, value.node).map(|finding| finding.instead_of(Scope::In(at))));
     }
 }
 
@@ -77,8 +70,8 @@ impl Rule for Unquoted {
     const CODE: Code = Code::UnquotedTemplate;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let quoted = quoted(&self.source);
-        let edits = vec![Edit::new(site.range.clone(), quoted.clone())];
-        Words::new("a string that begins with `{{` needs quotes").fix([Fix::safe(format!("write `{quoted}`"), edits)])
+        let quoted = site.node().and_then(|template| edit::quote_with(template, site.range));
+        Words::new("a string that begins with `{{` needs quotes")
+            .fix(quoted.map(|(quoted, edits)| Fix::safe(format!("write `{quoted}`"), edits)))
     }
 }

@@ -89,6 +89,13 @@ pub(crate) struct Mapping<'d> {
     pub(crate) claims: bool,
 }
 
+impl Mapping<'_> {
+    /// Whether a member holds claims.
+    pub(super) fn holds_claims(&self, name: &str) -> bool {
+        self.shape.as_ref().and_then(|shape| shape.step(name, None)).is_some_and(|member| member.holds_claims())
+    }
+}
+
 impl<'d> Context<'d> {
     pub(super) fn new(
         node: NodeRef<'d>,

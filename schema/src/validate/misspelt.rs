@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{
     document::Pointer,
-    json_schema::SpecFile,
     rules::unknown_key,
     shape::{self, Place},
     words::{differ_in_sense, nearest, opposite_of},
@@ -14,9 +13,6 @@ use super::{
     context::{Context, Mapping, Violation, Wrong},
     could_hold,
 };
-
-/// Where a test of KindLM has its claims.
-const EXPECT: &str = "expect";
 
 /// A key that is known so many steps away belongs there; farther away it is another one of the same name.
 const NEARBY: usize = 2;
@@ -42,8 +38,7 @@ impl Context<'_> {
             {
                 misspelt.insert(violation.at.clone());
                 moved.insert(place);
-            } else if let Some(name) = mapping.missing.iter().copied().find(|name| *name == EXPECT)
-                && self.file == SpecFile::KINDLM
+            } else if let Some(name) = mapping.missing.iter().copied().find(|name| mapping.holds_claims(name))
                 && unknown_key::is_lost_claim(self, &violation.at, key)
             {
                 // A claim beside it is what was to be in it.

@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_that_panics_is_a_mistake_in_its_block() {
+    fn panic_of_the_reader_is_a_fault_of_its_block() {
         assert_eq!(survived(|| 1), Some(1));
         assert_eq!(survived(|| "ä".split_at(1)), None);
         let fault = unreadable("\u{a0}\n  key: value\nb: c");

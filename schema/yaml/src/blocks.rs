@@ -7,7 +7,7 @@ use ropey::Rope;
 
 use super::{
     layout::{Head, head_shape, is_dash},
-    slip::is_dash_without_space,
+    typo::is_dash_without_space,
 };
 
 /// A piece of the text.
@@ -39,7 +39,7 @@ pub(crate) enum SpanKind {
 /// Cuts a text. `None` if cutting would change its meaning; then it is read as a whole.
 pub(crate) fn split(text: &Rope) -> Option<Vec<Span>> {
     let mut splitter =
-        Splitter { text, spans: Vec::new(), list: List::None, separated: false, keys: 0, root_items: None, litter: 0 };
+        Splitter { text, spans: Vec::new(), list: List::None, separated: false, keys: 0, root_items: None, strays: 0 };
     if !for_each_line(text, |line| splitter.line(&line)) {
         return None;
     }
@@ -224,7 +224,7 @@ struct Splitter<'t> {
     /// Number of items of the root so far, if it is a list.
     root_items: Option<usize>,
     /// Number of consecutive lines that are neither entry nor item.
-    litter: usize,
+    strays: usize,
 }
 
 /// The state of the current entry.
@@ -313,12 +313,12 @@ impl Splitter<'_> {
             if dash {
                 self.begin(line.start, SpanKind::MisplacedItem);
             } else {
-                self.begin_litter(line.start, SpanKind::Stray);
+                self.begin_stray(line.start, SpanKind::Stray);
             }
             return true;
         }
         if line.indent > 0 || line.first == b'\t' {
-            self.litter = 0;
+            self.strays = 0;
             if self.list == List::Possible {
                 self.list = List::None;
             }
@@ -370,7 +370,7 @@ impl Splitter<'_> {
         let shape = entry_shape(&words);
         self.keys += usize::from(!matches!(shape, Shape::Other));
         if self.root_items.is_some() {
-            self.begin_litter(line.start, SpanKind::Stray);
+            self.begin_stray(line.start, SpanKind::Stray);
             return true;
         }
         let column = match self.list {
@@ -401,12 +401,12 @@ impl Splitter<'_> {
                 self.begin(line.start, SpanKind::Entry);
             }
             Shape::Other if matches!(self.list, List::At(_) | List::Interrupted { .. }) => {
-                self.begin_litter(line.start, SpanKind::Stray);
+                self.begin_stray(line.start, SpanKind::Stray);
             }
             Shape::Other => {
                 // A key without its colon may have items already.
                 self.list = List::Possible;
-                self.begin_litter(line.start, SpanKind::Head);
+                self.begin_stray(line.start, SpanKind::Head);
             }
         }
         true
@@ -427,19 +427,19 @@ impl Splitter<'_> {
 
     /// Begins a piece for a line that is neither entry nor item. One such line is half-typed; hundreds in a row are
     /// text whose surroundings are damaged, and a piece for each would take minutes.
-    fn begin_litter(&mut self, start: usize, kind: SpanKind) {
+    fn begin_stray(&mut self, start: usize, kind: SpanKind) {
         const ALONE: usize = 64;
         const TOGETHER: usize = 16 * 1024;
-        let litter = self.litter + 1;
+        let strays = self.strays + 1;
         let same = |span: &Span| span.kind == kind && start - span.range.start < TOGETHER;
-        if litter <= ALONE || !self.spans.last().is_some_and(same) {
+        if strays <= ALONE || !self.spans.last().is_some_and(same) {
             self.begin(start, kind);
         }
-        self.litter = litter;
+        self.strays = strays;
     }
 
     fn begin(&mut self, start: usize, kind: SpanKind) {
-        self.litter = 0;
+        self.strays = 0;
         let start = if self.spans.is_empty() { 0 } else { start };
         self.spans.push(Span { range: start..start, kind });
     }

@@ -129,7 +129,7 @@ pub enum FaultKind {
         /// The column of its neighbors.
         column: usize,
         /// The key of the neighbor, if it is not adjacent.
-        neighbour: Option<String>,
+        neighbor: Option<String>,
     },
     /// A line that is not indented deep enough.
     NotDeepEnough,

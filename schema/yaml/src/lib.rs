@@ -26,9 +26,9 @@ mod pointer;
 mod properties;
 mod recover;
 mod scalar;
-mod slip;
 mod slots;
 mod tree;
+mod typo;
 mod update;
 mod value;
 mod view;
@@ -66,7 +66,7 @@ pub use view::{EntryRef, ItemBlock, NodeRef, Shape};
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum length of a text that is read as a whole at every edit if cutting would damage it.
-const JOIN_LIMIT: usize = 64 * 1024;
+const MAX_JOINED_BYTES: usize = 64 * 1024;
 
 /// A YAML text and its tree.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Document {
             return document;
         }
         let skimmed = parallel::beside(|| events::skim(text, rules), || document.refresh());
-        document.heed(text, skimmed);
+        document.apply_whole(text, skimmed);
         document
     }
 
@@ -199,7 +199,7 @@ impl Document {
     /// anywhere, so a cut may go through them.
     fn join_loose_lines(&mut self) {
         let damaged = self.blocks.iter().any(|slot| !slot.is_intact);
-        if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= JOIN_LIMIT {
+        if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= MAX_JOINED_BYTES {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
                 events::parse(&text, self.rules)
@@ -216,11 +216,11 @@ impl Document {
         if self.blocks.iter().any(|block| block.kind == BlockKind::Whole) || self.text.len_bytes() > MAX_BYTES {
             return;
         }
-        self.heed(text, events::skim(text, self.rules));
+        self.apply_whole(text, events::skim(text, self.rules));
     }
 
     /// Applies the result of reading the whole.
-    fn heed(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
+    fn apply_whole(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
         if self.is_whole() {
             return;
         }
@@ -306,6 +306,18 @@ impl Document {
         let length = self.blocks.get(number).map_or(0, |slot| slot.length);
         let start = self.starts.get(number).copied().unwrap_or_default();
         start..start + length
+    }
+
+    /// Returns where the items begin that are before a block of an item, without anything else between; the block itself is one
+    /// of them. `None` where no such block begins at the place. Lines that belong to nothing count as items.
+    pub fn start_of_items(&self, at: usize) -> Option<usize> {
+        let is_item = |number: &usize| match self.blocks[*number].kind {
+            BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray => true,
+            BlockKind::Whole | BlockKind::Entry | BlockKind::Head => false,
+        };
+        let number = self.starts.binary_search(&at).ok().filter(is_item)?;
+        let first = (0..number).rev().take_while(is_item).last().unwrap_or(number);
+        Some(self.starts[first])
     }
 
     /// Returns the block of an item that is alone in it, and its start.

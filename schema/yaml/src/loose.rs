@@ -12,14 +12,14 @@ use super::{
 use crate::ScalarRules;
 
 /// Maximum number of such strings in one file; each of them costs another reading.
-const LIMIT: usize = 64;
+const MAX_LOOSE_STRINGS: usize = 64;
 
 /// Reads a text with a known `error`. `None` if that is another kind of error.
 pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
     let mut work = text.to_owned();
     let mut loose: Vec<Range<usize>> = Vec::new();
     let mut error = error.clone();
-    while loose.len() < LIMIT && !error.is_too_deep() {
+    while loose.len() < MAX_LOOSE_STRINGS && !error.is_too_deep() {
         let range = quoted_around(&work, error.read_to, error.offset)?;
         let blanked: String = text[range.clone()].replace(['\n', '\r', '\t'], " ");
         work.replace_range(range.clone(), &blanked);

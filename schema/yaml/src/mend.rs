@@ -1,4 +1,4 @@
-//! Reads a text as it was meant: slips of single lines are corrected first.
+//! Reads a text as it was meant: typos of single lines are corrected first.
 //!
 //! A tab in the indentation, a no-break space, a dash without its space: each leaves a text whose lines seem to belong
 //! elsewhere, with errors at lines that are fine. So such lines are rewritten first, as long as the parser gets
@@ -14,16 +14,16 @@ use super::{
     fault::{Fault, Rewrite},
     layout::line_at,
     recover::{Recovered, recover},
-    slip::{self, TabRun},
     tree::{Node, NodeKind},
+    typo::{self, TabRun},
 };
 use crate::ScalarRules;
 
 /// Maximum number of bytes that are parsed to find the meaning of one block.
-const BUDGET: usize = 256 * 1024;
+const MAX_PARSED_BYTES: usize = 256 * 1024;
 
-/// Maximum number of lines above the one where the parser stopped that are searched for the slip.
-const LINES_ABOVE: usize = 64;
+/// Maximum number of lines above the one where the parser stopped that are searched for the typo.
+const MAX_LINES_ABOVE: usize = 64;
 
 /// The possible roots of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +57,11 @@ pub(super) fn read(
     if error.is_too_deep() {
         return recover(text, rules, error, suspect);
     }
-    let mut mending = Mending { text, root, rules, budget: BUDGET };
+    let mut mending = Mending { text, root, rules, budget: MAX_PARSED_BYTES };
     let mut faults = Vec::new();
     let mut attempt = Attempt { stop: Some(line_at(text, error.offset).start), root: None, error: Some(error.clone()) };
-    while let Some((slips, better)) = attempt.stop.and_then(|stop| mending.without_slips(&faults, stop)) {
-        faults.extend(slips);
+    while let Some((typos, better)) = attempt.stop.and_then(|stop| mending.without_typos(&faults, stop)) {
+        faults.extend(typos);
         attempt = better;
     }
     let Some(error) = attempt.error else {
@@ -76,11 +76,11 @@ pub(super) fn read(
     Recovered { faults, ..rest }
 }
 
-/// Returns the slips of single lines in a text that is readable, but not with the required root; `None` if no such slip
+/// Returns the typos of single lines in a text that is readable, but not with the required root; `None` if no such typo
 /// is the cause.
 pub(super) fn reread(text: &str, root: Root, rules: ScalarRules, at: usize) -> Option<Recovered> {
-    let mut mending = Mending { text, root, rules, budget: BUDGET };
-    let (faults, attempt) = mending.without_slips(&[], line_at(text, at).start)?;
+    let mut mending = Mending { text, root, rules, budget: MAX_PARSED_BYTES };
+    let (faults, attempt) = mending.without_typos(&[], line_at(text, at).start)?;
     let is_read = attempt.stop.is_none();
     is_read.then_some(Recovered { root: attempt.root, faults, by_edits: false })
 }
@@ -135,20 +135,20 @@ impl<'t> Mending<'t> {
         })
     }
 
-    /// Corrects the slips of a line at or above the one where reading stopped, if it then gets further.
-    fn without_slips(&mut self, known: &[Fault], stop: usize) -> Option<(Vec<Fault>, Attempt)> {
+    /// Corrects the typos of a line at or above the one where reading stopped, if it then gets further.
+    fn without_typos(&mut self, known: &[Fault], stop: usize) -> Option<(Vec<Fault>, Attempt)> {
         let is_known = |line: &Range<usize>| known.iter().any(|fault| line.contains(&fault.range.start));
         // The parser may stop at the end of the last line that it accepts.
         let stopped = line_at(self.text, stop);
-        let mut line = slip::below(self.text, &stopped).unwrap_or(stopped);
-        for _ in 0..LINES_ABOVE {
+        let mut line = typo::below(self.text, &stopped).unwrap_or(stopped);
+        for _ in 0..MAX_LINES_ABOVE {
             let found = if is_known(&line) {
                 None
             } else if let Some(run) = TabRun::around(self.text, &line) {
                 self.without_tabs(known, stop, &run)
             } else {
-                let slips = slip::of_line(self.text, &line);
-                if slips.is_empty() { None } else { self.better(known, stop, slips) }
+                let typos = typo::of_line(self.text, &line);
+                if typos.is_empty() { None } else { self.better(known, stop, typos) }
             };
             if found.is_some() {
                 return found;
@@ -158,9 +158,9 @@ impl<'t> Mending<'t> {
         None
     }
 
-    fn better(&mut self, known: &[Fault], stop: usize, slips: Vec<Fault>) -> Option<(Vec<Fault>, Attempt)> {
-        let all: Vec<Fault> = known.iter().chain(&slips).cloned().collect();
-        self.attempt(&all).filter(|attempt| attempt.reach() > stop).map(|attempt| (slips, attempt))
+    fn better(&mut self, known: &[Fault], stop: usize, typos: Vec<Fault>) -> Option<(Vec<Fault>, Attempt)> {
+        let all: Vec<Fault> = known.iter().chain(&typos).cloned().collect();
+        self.attempt(&all).filter(|attempt| attempt.reach() > stop).map(|attempt| (typos, attempt))
     }
 
     /// Indents lines with spaces: to the only possible column, or the most likely one.
@@ -169,7 +169,7 @@ impl<'t> Mending<'t> {
         let mut rivals = 0;
         for faults in run.readings(self.text) {
             let Some((faults, attempt)) = self.better(known, stop.min(run.start()), faults) else { continue };
-            let odd = attempt.root.as_ref().map_or(0, slip::oddities);
+            let odd = attempt.root.as_ref().map_or(0, typo::oddities);
             // The further the better, and the fewer oddities.
             let worth = (attempt.reach(), usize::MAX - odd);
             match &best {
@@ -198,7 +198,7 @@ impl<'t> Mending<'t> {
         match rewritten {
             Some(root) if is_certain => Recovered { root, ..recovered },
             // A single word is a key that is being typed: it does not continue the text above it.
-            None if matches!(faults.as_slice(), [fault] if slip::is_bare(text, fault.range.start)) => recovered,
+            None if matches!(faults.as_slice(), [fault] if typo::is_bare(text, fault.range.start)) => recovered,
             rewritten => match (self.one_line(text, error.offset), rewritten) {
                 (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
                 (None, Some(root)) => Recovered { root, ..recovered },
@@ -217,9 +217,9 @@ impl<'t> Mending<'t> {
     fn one_line(&mut self, text: &str, stop: usize) -> Option<(Option<Node>, Fault)> {
         let mut best: Option<(Option<Node>, Fault, (usize, usize))> = None;
         let mut rivals = 0;
-        for (fault, cost) in slip::readings_near(text, stop) {
+        for (fault, cost) in typo::readings_near(text, stop) {
             let Some(root) = self.rewritten(text, std::slice::from_ref(&fault)) else { continue };
-            let cost = (root.as_ref().map_or(0, slip::oddities), cost);
+            let cost = (root.as_ref().map_or(0, typo::oddities), cost);
             rivals += 1;
             if best.as_ref().is_none_or(|(_, _, known)| cost < *known) {
                 best = Some((root, fault, cost));

@@ -2,7 +2,10 @@
 
 use std::{
     panic::resume_unwind,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -10,7 +13,7 @@ use std::{
 pub const FEW: usize = 256;
 
 /// More threads than this would wait for memory.
-const THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Stack size of a thread: the parts may be nested as deeply as YAML may be here.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
@@ -19,8 +22,10 @@ const STACK_BYTES: usize = 16 * 1024 * 1024;
 pub fn map<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     /// Number of parts that a thread takes at once.
     const PIECE: usize = 32;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
-    if parts.len() < FEW || threads < 2 {
+    /// The system is asked once: it reads files to answer.
+    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    let threads = if parts.len() < FEW { 1 } else { MAX_THREADS.min(*CORES) };
+    if threads < 2 {
         return parts.iter().map(work).collect();
     }
     let pieces: Vec<&[T]> = parts.chunks(PIECE).collect();

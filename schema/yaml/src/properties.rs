@@ -561,9 +561,9 @@ fn nul_byte_is_one_problem_of_its_line() {
 
 #[test]
 fn names_of_damaged_blocks_are_known() {
-    for slip in ["\"abc", "{{x}}.md", "a: b", "'it's'"] {
+    for typo in ["\"abc", "{{x}}.md", "a: b", "'it's'"] {
         for head in ["- n: &a\n  - x\n  ", "- &a\n  ", "- n: [&a x, y]\n  ", "- &a x: y\n  "] {
-            let text = format!("t:\n{head}broken: {slip}\n  more: 1\n- m: *a\n");
+            let text = format!("t:\n{head}broken: {typo}\n  more: 1\n- m: *a\n");
             let faults = Document::read(&text, ScalarRules::Yaml12).faults();
             assert!(
                 !faults.is_empty() && faults.iter().all(|it| it.class() != FaultClass::UnknownAlias),

@@ -32,7 +32,7 @@ pub(crate) struct Recovered {
 }
 
 /// Maximum number of bytes that are parsed while recovering one text; hostile input then becomes one damaged piece.
-const BUDGET: usize = 4 * 1024 * 1024;
+const MAX_PARSED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Maximum length of a text that is read without regard to edited lines.
 const SHORT: usize = 64 * 1024;
@@ -47,7 +47,7 @@ pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspe
 }
 
 fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
-    let mut reader = Reader { work: text.to_owned(), rules, faults: Vec::new(), budget: BUDGET };
+    let mut reader = Reader { work: text.to_owned(), rules, faults: Vec::new(), budget: MAX_PARSED_BYTES };
     let root = reader.pieces(0..text.len(), 0);
     let mut faults = reader.faults;
     if faults.is_empty() {
@@ -65,12 +65,12 @@ fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
 /// Blanks bracketed values that are nested too deeply, if the rest is then readable.
 fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     /// Maximum number of blanked values: each costs another reading of the whole text.
-    const MOST: usize = 8;
+    const MAX_BLANKED_VALUES: usize = 8;
     let fault = |range: Range<usize>| Fault::new(range, FaultKind::NestedTooDeep);
     let mut work = text.to_owned();
     let mut faults = Vec::new();
     let mut offset = error.offset;
-    for _ in 0..MOST {
+    for _ in 0..MAX_BLANKED_VALUES {
         let Some(range) = brackets_around(&work, offset) else { break };
         blank(&mut work, range.clone());
         // A node is required there, and its content does not matter.
@@ -218,7 +218,7 @@ impl Reader {
                     }
                     None => match self.joined(&starts, index, range.end, &error) {
                         Some((node, used)) => (node, used),
-                        None => (self.broken(piece.clone(), is_list, &error, depth), 1),
+                        None => (self.damaged(piece.clone(), is_list, &error, depth), 1),
                     },
                 },
             };
@@ -346,7 +346,7 @@ impl Reader {
     }
 
     /// Reads a piece that is unreadable as a whole.
-    fn broken(&mut self, piece: Range<usize>, is_list: bool, error: &SyntaxError, depth: usize) -> Option<Node> {
+    fn damaged(&mut self, piece: Range<usize>, is_list: bool, error: &SyntaxError, depth: usize) -> Option<Node> {
         let head = line_at(&self.work, piece.start);
         let head_end = head.end.min(piece.end);
         let column = indent(&self.work[piece.start..]);

@@ -68,7 +68,7 @@ impl Node {
         }
     }
 
-    /// Moves all ranges by `distance` bytes towards the end.
+    /// Moves all ranges by `distance` bytes toward the end.
     pub fn shift(&mut self, distance: usize) {
         self.move_places(&|at| at + distance);
     }

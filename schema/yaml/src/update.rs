@@ -54,10 +54,11 @@ impl Document {
     /// line, and with every line deeper than the dash. Such lines belong to the item, whatever they contain.
     fn item_around(&self, pending: &Pending) -> Option<usize> {
         /// Maximum length of an edit: more is not typed.
-        const LONG: usize = 4096;
+        const MAX_EDIT_BYTES: usize = 4096;
         let number = self.starts.partition_point(|start| *start < pending.old.start).checked_sub(1)?;
         let (start, slot) = (self.starts[number], &self.blocks[number]);
-        let fits = slot.kind == BlockKind::Item && pending.old.end < start + slot.length && pending.new.len() < LONG;
+        let fits =
+            slot.kind == BlockKind::Item && pending.old.end < start + slot.length && pending.new.len() < MAX_EDIT_BYTES;
         if !fits {
             return None;
         }

@@ -22,13 +22,13 @@ pub fn number(value: f64) -> Value {
 }
 
 /// Maximum number of nodes of a value after its aliases are expanded.
-const NODE_LIMIT: usize = 2_000_000;
+const MAX_NODES: usize = 2_000_000;
 
 /// Number of nodes that a merged base counts as.
 const MERGE_COST: usize = 500;
 
 /// Maximum nesting of aliases.
-const DEPTH_LIMIT: usize = 400;
+const MAX_DEPTH: usize = 400;
 
 /// The representation of the three numbers that JSON lacks.
 #[derive(Clone, Copy)]
@@ -49,13 +49,13 @@ impl NodeRef<'_> {
     /// tools that read these files; `.inf` is the largest number, `.nan` one that is equal to nothing. Of a repeated
     /// key the last one counts.
     pub fn to_value(self) -> Result<Value, TooLarge> {
-        Conversion { left: NODE_LIMIT, special: Special::Compared }.convert(self, 0)
+        Conversion { left: MAX_NODES, special: Special::Compared }.convert(self, 0)
     }
 
     /// Returns the same for checking against a schema, with another limit on the number of nodes: `.nan` is then null,
     /// and `.inf` is not an integer.
     pub fn to_checked_value(self, nodes: usize) -> Result<Value, TooLarge> {
-        Conversion { left: nodes.min(NODE_LIMIT), special: Special::Checked }.convert(self, 0)
+        Conversion { left: nodes.min(MAX_NODES), special: Special::Checked }.convert(self, 0)
     }
 }
 
@@ -68,7 +68,7 @@ struct Conversion {
 impl Conversion {
     fn convert(&mut self, node: NodeRef<'_>, depth: usize) -> Result<Value, TooLarge> {
         self.left = self.left.checked_sub(1).ok_or(TooLarge)?;
-        if depth > DEPTH_LIMIT {
+        if depth > MAX_DEPTH {
             return Err(TooLarge);
         }
         Ok(match node.shape() {

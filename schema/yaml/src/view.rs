@@ -44,6 +44,8 @@ pub struct ItemBlock<'d> {
     pub id: u64,
     /// Its start.
     pub start: usize,
+    /// Its length in bytes.
+    pub length: usize,
     /// Whether it contains no other item.
     pub is_alone: bool,
     /// Whether it refers to names that may be defined elsewhere.
@@ -362,6 +364,7 @@ impl<'d> NodeRef<'d> {
                 block: &slot.block,
                 id: slot.id,
                 start: document.starts[number],
+                length: slot.length,
                 is_alone: slot.children == 1,
                 has_aliases: slot.alias_count > 0,
             }

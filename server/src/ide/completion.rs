@@ -11,7 +11,7 @@ mod tests;
 mod texts;
 mod values;
 
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
 use speclens_schema::{document::Document, json_schema::SpecFile, problem::Edit, shape::OtherName};
 
@@ -86,7 +86,8 @@ pub(crate) fn complete_with(
         return found;
     }
     let Some(context) = Context::find(document, file, offset) else { return Vec::new() };
-    let mut list = List { document, file, offset, values, elsewhere, context: &context, items: Vec::new() };
+    let log_path = OnceCell::new();
+    let mut list = List { document, file, offset, values, elsewhere, context: &context, log_path, items: Vec::new() };
     match &context.slot {
         Slot::Key { has_colon, before, quote } => {
             list.keys(&context.shape, context.node, before, *has_colon, *quote);
@@ -116,6 +117,8 @@ struct List<'c> {
     values: Values<'c>,
     elsewhere: &'c Elsewhere<'c>,
     context: &'c Context<'c>,
+    /// The gateway log, once it was asked for: see [`known::log_path`].
+    log_path: OnceCell<Option<String>>,
     items: Vec<Completion>,
 }
 
@@ -168,6 +171,11 @@ impl List<'_> {
             let filter_text = other.name.to_owned();
             self.items.push(Completion { label, filter_text, sort_key, preselect: false, ..item.clone() });
         }
+    }
+
+    /// Returns the gateway log, as a path in a contract.
+    fn log_path(&self) -> Option<&str> {
+        self.log_path.get_or_init(|| known::log_path(self.file, self.values.files)).as_deref()
     }
 
     fn layout(&self) -> &Layout {

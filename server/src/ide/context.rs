@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    document::{self, BlockKind, Document, NodeRef, Pointer, Shape as NodeShape},
+    document::{self, Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Type},
 };
@@ -514,15 +514,7 @@ impl<'d> Finder<'d> {
     /// Returns the line after the last one that belongs to no item, when a line begins an item of a long list: the
     /// items between need not be looked at.
     fn line_before_items(&self, start: usize) -> Option<usize> {
-        let is_item = |kind: BlockKind| matches!(kind, BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray);
-        let blocks: Vec<(usize, BlockKind)> = self.document.blocks().map(|(at, block)| (at, block.kind())).collect();
-        let index = blocks.binary_search_by_key(&start, |(at, _)| *at).ok()?;
-        if !is_item(blocks[index].1) {
-            return None;
-        }
-        // Nothing is above the items of a root that is a list.
-        let first = blocks[..index].iter().rposition(|(_, kind)| !is_item(*kind)).map_or(0, |head| head + 1);
-        Some(self.document.text().byte_to_line(blocks[first].0))
+        self.document.start_of_items(start).map(|first| self.document.text().byte_to_line(first))
     }
 
     /// Returns the cursor's column. Before a line that begins with a closing bracket it counts as deeper than the

@@ -76,7 +76,7 @@ impl Ways {
         if let Some((_, ways)) = known.iter().find(|(known, _)| *known == file) {
             return ways;
         }
-        let mut finder = WayFinder { file, root: file.schema(), ways: Keys::new(), seen: BTreeMap::new() };
+        let mut finder = WayFinder { root: file.schema(), ways: Keys::new(), seen: BTreeMap::new() };
         finder.leads(file.schema(), "");
         let ways: &'static Ways = Box::leak(Box::new(Ways(finder.ways)));
         known.push((file, ways));
@@ -91,7 +91,6 @@ impl Ways {
 }
 
 struct WayFinder {
-    file: SpecFile,
     root: &'static Value,
     ways: Keys,
     /// Definitions that were looked at, below which key, and whether they lead to a name.
@@ -145,7 +144,7 @@ impl WayFinder {
             || kind("x-file") == Some("log")
             || kind("x-refers").is_some_and(crosses)
             || defines.is_some_and(crosses)
-            || (self.file == SpecFile::CLI_BENCH && defines == Some("models"))
+            || schema.get("x-model").is_some()
     }
 }
 
@@ -206,9 +205,7 @@ impl<'d> Walk<'d> {
             (Some(kind), _) => (kind, self.home_of_shared(), false),
             (None, Some(Word::Defines(kind))) if crosses(kind) => (kind, self.home_of_definition(kind), true),
             // They are offered in other suites.
-            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CLI_BENCH => {
-                (kind, Home::File(self.place.to_owned()), true)
-            }
+            (None, Some(Word::Defines(kind))) if shape.is_model_id() => (kind, Home::File(self.place.to_owned()), true),
             (None, Some(Word::Refers(kind))) if crosses(kind) => match self.home_of_reference(kind) {
                 Some(home) => (kind, home, false),
                 None => return,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ropey::RopeSlice;
 use speclens_schema::document::{Document, EntryRef, NodeRef};
 
-use super::parts::Keeper;
+use super::parts::{Group, groups};
 
 /// Something that can be folded. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,17 +25,14 @@ pub(crate) enum FoldKind {
     Comment,
 }
 
-/// A block of a document, as far as its folds are concerned: they depend on nothing else.
-pub(crate) struct FoldedBlock<'d> {
-    document: &'d Document,
-    /// Its bytes.
-    range: Range<usize>,
-    /// The entries and items of the root, or of a list that is spread over blocks, that are in it.
-    children: Vec<Child<'d>>,
-    /// Where the folds of the block are kept.
-    pub keeper: Keeper<'d>,
-    /// The lists that begin in the block and go on in others.
-    pub lists: Vec<Fold>,
+/// A part of a document, as far as its folds are concerned: they depend on nothing else.
+pub(crate) enum Foldable<'d> {
+    /// A list that begins in one block and goes on in others.
+    List(EntryRef<'d>),
+    /// The items of a group.
+    Group(Group<'d>),
+    /// A block that may hold anything: its bytes.
+    Block(&'d Document, Range<usize>),
 }
 
 enum Child<'d> {
@@ -43,49 +40,58 @@ enum Child<'d> {
     Item(NodeRef<'d>),
 }
 
-impl<'d> Child<'d> {
-    fn block(&self) -> Option<usize> {
-        match self {
-            Child::Entry(entry) => entry.key.block(),
-            Child::Item(item) => item.block(),
-        }
-    }
-}
-
 /// Everything that can be folded, in the order of the text; on each line only the largest.
 #[cfg(test)]
 pub(crate) fn folds(document: &Document) -> Vec<Fold> {
-    let blocks = folded_blocks(document).into_iter();
-    blocks.flat_map(|block| block.lists.iter().cloned().chain(block.folds()).collect::<Vec<_>>()).collect()
+    foldable(document).iter().flat_map(Foldable::folds).collect()
 }
 
-/// Returns the blocks of a document in the order of the text.
-pub(crate) fn folded_blocks(document: &Document) -> Vec<FoldedBlock<'_>> {
-    let mut children = Vec::new();
-    if let Some(root) = document.root().filter(|root| root.alias().is_none()) {
-        for entry in root.entries() {
-            children.push(Child::Entry(entry));
-            if is_spread(entry.value) {
-                children.extend(entry.value.items().map(Child::Item));
-            }
-        }
-        children.extend(root.items().map(Child::Item));
+/// Returns the parts of a document in the order of the text.
+pub(crate) fn foldable(document: &Document) -> Vec<Foldable<'_>> {
+    let root = document.root().filter(|root| root.alias().is_none());
+    let lists = root.into_iter().flat_map(NodeRef::entries).map(|entry| entry.value).filter(|list| is_spread(*list));
+    let lists = lists.chain(root.filter(|root| root.is_spread()));
+    let mut found = Vec::new();
+    let mut end = 0;
+    for group in lists.flat_map(groups) {
+        let Some(extent) = group.extent() else { continue };
+        add_blocks(document, end..extent.start, &mut found);
+        end = extent.end;
+        found.push(Foldable::Group(group));
     }
-    let mut children = children.into_iter().peekable();
-    let blocks = document.blocks().enumerate().map(|(number, (start, block))| {
-        let mut own = Vec::new();
-        while let Some(child) = children.next_if(|child| child.block().is_none_or(|block| block <= number)) {
-            own.push(child);
+    add_blocks(document, end..document.text().len_bytes(), &mut found);
+    found
+}
+
+fn add_blocks<'d>(document: &'d Document, range: Range<usize>, found: &mut Vec<Foldable<'d>>) {
+    let mut at = range.start;
+    while at < range.end {
+        let block = document.block_around(at);
+        if block.is_empty() {
+            return;
         }
-        let lists = own.iter().filter_map(|child| match child {
-            Child::Entry(entry) if is_spread(entry.value) => fold_of_list(document, *entry),
-            Child::Entry(_) | Child::Item(_) => None,
-        });
-        let lists = lists.collect();
-        let keeper = Keeper::of_block(start, block);
-        FoldedBlock { document, range: start..start + block.length(), children: own, keeper, lists }
-    });
-    blocks.collect()
+        at = block.end;
+        let entries = document.root().into_iter().flat_map(|root| root.entries_in(&block));
+        let lists = entries.filter(|entry| is_spread(entry.value) && block.contains(&entry.key.range().start));
+        found.extend(lists.map(Foldable::List));
+        found.push(Foldable::Block(document, block.clone()));
+    }
+}
+
+/// Returns the entries and items of the root, and the items of lists that are spread over blocks, that are in a block.
+fn children<'d>(document: &'d Document, block: &Range<usize>) -> Vec<Child<'d>> {
+    let Some(root) = document.root().filter(|root| root.alias().is_none()) else { return Vec::new() };
+    let items = |list: NodeRef<'d>| list.items_in(block).map(|(_, item)| Child::Item(item)).collect::<Vec<_>>();
+    let of_entry = |entry: EntryRef<'d>| match is_spread(entry.value) {
+        true => items(entry.value),
+        false => vec![Child::Entry(entry)],
+    };
+    let found = root.entries_in(block).flat_map(of_entry).chain(items(root));
+    let is_here = |child: &Child<'_>| match child {
+        Child::Entry(entry) => block.contains(&entry.key.range().start),
+        Child::Item(item) => block.contains(&item.range().start),
+    };
+    found.filter(is_here).collect()
 }
 
 /// Whether the items of a list are in other blocks than its key.
@@ -94,8 +100,8 @@ fn is_spread(value: NodeRef<'_>) -> bool {
 }
 
 /// Returns the fold of an entry whose list is spread over blocks.
-fn fold_of_list(document: &Document, entry: EntryRef<'_>) -> Option<Fold> {
-    let text = document.text();
+fn fold_of_list(entry: EntryRef<'_>) -> Option<Fold> {
+    let text = entry.key.document().text();
     let first = text.byte_to_line(entry.key.range().start);
     let end = entry.value.range().end;
     let mut last = text.byte_to_line(end);
@@ -110,34 +116,51 @@ fn fold_of_list(document: &Document, entry: EntryRef<'_>) -> Option<Fold> {
     (last > first).then_some(Fold { range: start..end, kind: FoldKind::Node })
 }
 
-impl FoldedBlock<'_> {
-    /// Returns what can be folded in the block, in the order of the text; on each line only the largest.
-    pub(crate) fn folds(&self) -> Vec<Fold> {
-        let lines = lines(self.document, &self.range);
-        let mut finder = Finder { document: self.document, lines, found: Vec::new() };
-        for child in &self.children {
-            match child {
-                Child::Entry(entry) if is_spread(entry.value) => {}
-                Child::Entry(entry) => finder.entry(*entry),
-                Child::Item(item) => finder.item(*item),
-            }
+impl<'d> Foldable<'d> {
+    /// Returns the group that it is.
+    pub(crate) fn group(&self) -> Option<&Group<'d>> {
+        match self {
+            Foldable::Group(group) => Some(group),
+            Foldable::List(_) | Foldable::Block(..) => None,
         }
-        finder.comments();
-        let Finder { lines, mut found, .. } = finder;
-        // The largest first.
-        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-        found.dedup_by_key(|(range, _)| range.start);
-        let fold =
-            |(range, kind): (Range<usize>, _)| Fold { range: lines[range.start].start..lines[range.end].end, kind };
-        found.into_iter().map(fold).collect()
     }
+
+    /// Returns what can be folded in the part, in the order of the text; on each line only the largest.
+    pub(crate) fn folds(&self) -> Vec<Fold> {
+        match self {
+            Foldable::List(entry) => fold_of_list(*entry).into_iter().collect(),
+            Foldable::Group(group) => {
+                let items: Vec<_> = group.items().map(Child::Item).collect();
+                let document = group.document();
+                group.extent().map(|extent| folds_in(document, &extent, items)).unwrap_or_default()
+            }
+            Foldable::Block(document, range) => folds_in(document, range, children(document, range)),
+        }
+    }
+}
+
+fn folds_in(document: &Document, range: &Range<usize>, children: Vec<Child<'_>>) -> Vec<Fold> {
+    let mut finder = Finder { document, lines: lines(document, range), found: Vec::new() };
+    for child in children {
+        match child {
+            Child::Entry(entry) => finder.entry(entry),
+            Child::Item(item) => finder.item(item),
+        }
+    }
+    finder.comments();
+    let Finder { lines, mut found, .. } = finder;
+    // The largest first.
+    found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    found.dedup_by_key(|(range, _)| range.start);
+    let fold = |(range, kind): (Range<usize>, _)| Fold { range: lines[range.start].start..lines[range.end].end, kind };
+    found.into_iter().map(fold).collect()
 }
 
 struct Finder<'d> {
     document: &'d Document,
-    /// The lines of the block.
+    /// The lines of the part.
     lines: Vec<LineFacts>,
-    /// First and last line, counted from the first one of the block.
+    /// First and last line, counted from the first one of the part.
     found: Vec<(Range<usize>, FoldKind)>,
 }
 

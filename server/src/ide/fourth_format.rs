@@ -163,7 +163,7 @@ impl Check for Says {
         let output = evidence.stdout().map(|stdout| stdout.text.as_str()).unwrap_or_default();
         let mismatch = || Mismatch { message: format!("the output lacks `{}`", self.0), ..Mismatch::default() };
         let outcome = if output.contains(&self.0) { Outcome::Pass } else { Outcome::Fail(mismatch()) };
-        vec![Verdict::of("says", outcome)]
+        vec![Verdict::of("says", "", outcome)]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -145,7 +145,8 @@ impl<'d> Place<'d> {
 
     /// Returns where the provider is reached whose entry this is.
     fn provider(&self, name: &str, reach: Reach<'_>) -> Option<String> {
-        let is_entry = self.file == SpecFile::KINDLM && self.at.parent() == Some(Pointer::root().key(PROVIDERS));
+        let providers = Shape::find(self.file, &self.at.parent()?, self.document.root())?;
+        let is_entry = providers.word() == Some(Word::Defines(PROVIDERS));
         reach.of_provider(name, self.document.find(&self.at).filter(|_| is_entry)?)
     }
 
@@ -245,10 +246,10 @@ impl<'d> Place<'d> {
                 let markdown = pattern_words::words(value.text()?)?;
                 return Some(Hover { range, markdown, page: None });
             }
-            Some(Word::Defines("models")) if self.file == SpecFile::CLI_BENCH => {
+            Some(Word::Defines(_)) if shape.is_model_id() => {
                 let id = value.text()?;
                 let (provider, model) = id.split_once('/')?;
-                if let Some(path) = links::script_of(self.file, &shape, value) {
+                if let Some(path) = links::script_of(&shape, value) {
                     return Some(Hover { range, markdown: scripted(model, &path, values), page: None });
                 }
                 let reached = reach.of_model(id);

@@ -34,7 +34,7 @@ pub(crate) fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edi
         return None;
     }
     let indent = &line[..line.len() - line.trim_start().len()];
-    let comment = format!("{indent}# speclens: allow({}){}", code.as_str(), line_break(&String::from(text)));
+    let comment = format!("{indent}# speclens: allow({}){}", code.as_str(), line_break(&String::from(text.line(0))));
     Some(vec![Edit::new(start..start, comment)])
 }
 
@@ -43,11 +43,11 @@ pub(crate) fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
     if let Some(own) = allowances(document).iter().find(|allowance| is_for_file(document, allowance)) {
         return extended(own, code).map(|edit| vec![edit]);
     }
-    let text = String::from(document.text());
-    let first = first_entry(document)?;
-    let line = document.text().line_to_byte(document.text().byte_to_line(first));
-    let at = if line == 0 && text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { line };
-    Some(vec![Edit::new(at..at, format!("# speclens: allow({}){}", code.as_str(), line_break(&text)))])
+    let text = document.text();
+    let first_line = String::from(text.line(0));
+    let line = text.line_to_byte(text.byte_to_line(first_entry(document)?));
+    let at = if line == 0 && first_line.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { line };
+    Some(vec![Edit::new(at..at, format!("# speclens: allow({}){}", code.as_str(), line_break(&first_line)))])
 }
 
 /// Returns the edit of `speclens.yaml` that switches a code off. `None` where its text is too unlike settings to add to it.
@@ -113,6 +113,7 @@ fn is_within_scalar(document: &Document, at: usize) -> bool {
     [at, at.saturating_sub(1)].into_iter().filter_map(scalar).any(within)
 }
 
+/// Returns the line break of a text, which its first line shows.
 fn line_break(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }

@@ -122,15 +122,7 @@ mod tests {
 
     /// Returns the last run of a test whose first claim failed.
     fn failed(_: &Case) -> Vec<RunResult> {
-        let verdict = Verdict {
-            at: Pointer::root(),
-            kind: "output",
-            label: "output contains `a`".to_owned(),
-            code: None,
-            score: None,
-            outcome: Outcome::Pass,
-            related: Vec::new(),
-        };
+        let verdict = Verdict::of("output", "output contains `a`", Outcome::Pass);
         let notes = vec!["left a process behind".to_owned()];
         let run = RunResult::of(&Subject::Command, 0, Status::Pass);
         vec![RunResult { verdicts: vec![Judged { claim: 0, verdict }], notes, ..run }]

@@ -1,17 +1,23 @@
 //! The lenses above tests: run it, and what came of it last.
 
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    hash::{Hash, Hasher},
+    mem,
+    ops::Range,
+    sync::Arc,
+};
 
 use speclens_schema::{
     document::{Document, NodeRef, Pointer},
     json_schema::SpecFile,
-    suite::{ActionKind, WrittenCase, case_items, list_of_cases, name_of_item, written_case, written_cases},
+    suite::{ActionKind, WrittenCase, list_of_cases, written_case, written_cases},
 };
 
 use speclens_runner::book::FOREIGN;
 
 use super::{
-    parts::Keeper,
+    parts::{Group, Kept, first_after, groups},
     runnable::{Looks, Obstacle, Obstacles},
     tally::{self, Tally},
 };
@@ -56,8 +62,21 @@ pub(crate) enum CaseState {
     },
 }
 
+impl Hash for CaseState {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        mem::discriminant(self).hash(hasher);
+        match self {
+            CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => {}
+            CaseState::Passed { duration_ms } => duration_ms.map(f64::to_bits).hash(hasher),
+            CaseState::Warned { claims, duration_ms } => (claims, duration_ms.map(f64::to_bits)).hash(hasher),
+            CaseState::Failed { claims } | CaseState::Unknown { claims } => claims.hash(hasher),
+            CaseState::Error { message } => message.hash(hasher),
+        }
+    }
+}
+
 /// The state of a test, and whose run it comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct Known {
     /// The state.
     pub state: CaseState,
@@ -88,7 +107,7 @@ impl Known {
 }
 
 /// A lens.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lens {
     /// The bytes it is above.
     pub range: Range<usize>,
@@ -99,7 +118,7 @@ pub(crate) struct Lens {
 }
 
 /// What a click on a lens does.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LensAction {
     /// Runs the test with this name, or says why it is not run.
     Run(String),
@@ -225,22 +244,41 @@ pub(crate) struct Lenses<'a> {
     /// Those above the first entry.
     pub file: Vec<Lens>,
     /// The tests, in the order of the text.
-    pub tests: Vec<TestLenses<'a>>,
+    pub tests: Vec<Tests<'a>>,
 }
 
-/// The lenses of a test.
-pub(crate) struct TestLenses<'a> {
-    /// Where they are kept.
-    pub keeper: Option<Keeper<'a>>,
-    /// The lenses. They depend on more than the text of the test.
-    pub lenses: Vec<Lens>,
+/// Tests that follow each other.
+pub(crate) struct Tests<'a> {
+    /// The items of the list of tests that they are.
+    pub group: Option<Group<'a>>,
+    facts: Arc<Vec<Facts>>,
+    /// What else their lenses depend on, test by test.
+    states: Vec<TestState<'a>>,
+    has_choice: bool,
 }
 
-/// A test as its lenses see it.
-struct Test<'d> {
-    node: NodeRef<'d>,
-    keeper: Option<Keeper<'d>>,
-    facts: Arc<Facts>,
+/// What decides about the lenses of a test beside its own text.
+#[derive(Hash)]
+struct TestState<'a> {
+    obstacle: Option<Obstacle>,
+    known: Option<&'a Known>,
+}
+
+impl Tests<'_> {
+    /// Returns what the lenses depend on beside the text of the tests.
+    pub(crate) fn circumstances(&self) -> impl Hash {
+        (self.has_choice, &self.states)
+    }
+
+    /// Returns the lenses.
+    pub(crate) fn lenses(&self) -> impl Iterator<Item = Lens> {
+        let start = self.group.as_ref().map_or(0, Group::start);
+        let tests = self.facts.iter().zip(&self.states);
+        tests.flat_map(move |(facts, state)| {
+            let range = start + facts.range.start..start + facts.range.end;
+            of_test(facts, range, state, self.has_choice)
+        })
+    }
 }
 
 /// What the text of a test says.
@@ -249,50 +287,55 @@ struct Facts {
     skip: bool,
     does: ActionKind,
     has_preconditions: bool,
+    /// Where the lenses are, counted from the beginning of the group.
+    range: Range<usize>,
 }
 
 impl Facts {
-    fn of(test: &WrittenCase<'_>) -> Facts {
-        let WrittenCase { name, skip, does, .. } = test;
-        Facts { name: (&**name).into(), skip: *skip, does: *does, has_preconditions: test.has_preconditions() }
+    fn of(test: &WrittenCase<'_>, start: usize) -> Facts {
+        let WrittenCase { name, skip, does, node, .. } = test;
+        let range = node.range();
+        let range = range.start - start..range.start - start + name.len().min(range.len());
+        let has_preconditions = test.has_preconditions();
+        Facts { name: (&**name).into(), skip: *skip, does: *does, has_preconditions, range }
     }
 }
 
-/// Returns the tests of a document that have names.
-fn tests(file: SpecFile, document: &Document) -> Vec<Test<'_>> {
-    let Some(items) = case_items(file, document) else {
+/// Returns the tests of a document that have names, in groups.
+fn tests(file: SpecFile, document: &Document) -> Vec<(Option<Group<'_>>, Arc<Vec<Facts>>)> {
+    let Some(at) = list_of_cases(file) else {
         let whole = written_cases(file, document).into_iter();
-        return whole.map(|test| Test { node: test.node, keeper: None, facts: Arc::new(Facts::of(&test)) }).collect();
+        return vec![(None, Arc::new(whole.map(|test| Facts::of(&test, 0)).collect()))];
     };
-    let of_item = |node| {
-        let keeper = Keeper::of_item(node).map(|keeper| keeper.under(file));
-        let find_out = || written_case(file, node, Pointer::root()).map(|test| Arc::new(Facts::of(&test)));
-        let facts = match keeper {
-            Some(keeper) => keeper.kept(find_out).as_ref().clone(),
-            None => find_out(),
-        };
-        Some(Test { node, keeper, facts: facts? })
-    };
-    items.filter_map(of_item).collect()
+    let mut kept = Kept::with(document, file);
+    let mut found = Vec::new();
+    for group in document.find(&at).into_iter().flat_map(groups) {
+        let named = |node| written_case(file, node, Pointer::root());
+        let find_out = || group.items().filter_map(named).map(|test| Facts::of(&test, group.start())).collect();
+        let facts = kept.of(&group, (), find_out);
+        found.push((Some(group), facts));
+    }
+    found
 }
 
 /// Returns the lenses of a document. `known` says what is known of a test by its name.
 pub(crate) fn lenses<'a>(
     document: &'a Document,
     around: Around<'_>,
-    known: impl Fn(&str) -> Option<Known>,
+    known: impl Fn(&str) -> Option<&'a Known>,
 ) -> Lenses<'a> {
     let tests = tests(around.looks.file, document);
-    let obstacles = Obstacles::new(tests.iter().map(|test| &*test.facts.name), around.looks);
+    let names = tests.iter().flat_map(|(_, facts)| facts.iter().map(|facts| &*facts.name));
+    let obstacles = Obstacles::new(names, around.looks);
     let mut counts = Counts::default();
     for state in around.elsewhere {
         counts.add(state.counted_as());
     }
-    let mut found = Vec::new();
-    for Test { node, keeper, facts } in &tests {
-        let known = known(&facts.name).unwrap_or_else(Known::nothing);
+    let mut state_of = |facts: &Facts| {
+        let known = known(&facts.name);
+        let is_running = known.is_some_and(|known| known.state == CaseState::Running);
         // What is under way began before the text became what it is.
-        let obstacle = obstacles.of(&facts.name, facts.skip, facts.does).filter(|_| known.state != CaseState::Running);
+        let obstacle = obstacles.of(&facts.name, facts.skip, facts.does).filter(|_| !is_running);
         match obstacle {
             Some(Obstacle::Skipped) => counts.add(Counted::Skipped),
             // Nothing ran.
@@ -300,38 +343,36 @@ pub(crate) fn lenses<'a>(
             Some(Obstacle::NoSuite | Obstacle::WrongSettings | Obstacle::SharedName | Obstacle::HasProblems) => {
                 counts.add(Counted::NotRun);
             }
-            None => counts.add(known.state.counted_as()),
+            None => counts.add(known.map_or(Counted::NotRun, |known| known.state.counted_as())),
         }
-        let range = node.range();
-        let range = range.start..range.start + facts.name.len().min(range.len());
-        found.push(TestLenses { keeper: *keeper, lenses: of_test(facts, range, obstacle, known, around) });
-    }
-    Lenses { file: of_file(document, around, &counts), tests: found }
+        TestState { obstacle, known }
+    };
+    let states: Vec<Vec<TestState<'_>>> =
+        tests.iter().map(|(_, facts)| facts.iter().map(&mut state_of).collect()).collect();
+    let has_choice = around.has_choice;
+    let tests = tests.into_iter().zip(states);
+    let tests = tests.map(|((group, facts), states)| Tests { group, facts, states, has_choice });
+    Lenses { file: of_file(document, around, &counts), tests: tests.collect() }
 }
 
-fn of_test(
-    facts: &Facts,
-    range: Range<usize>,
-    obstacle: Option<Obstacle>,
-    known: Known,
-    around: Around<'_>,
-) -> Vec<Lens> {
+fn of_test(facts: &Facts, range: Range<usize>, at: &TestState<'_>, has_choice: bool) -> Vec<Lens> {
     let name = &*facts.name;
-    let Known { state, from, is_foreign, subjects, can_ask, is_present } = known;
+    let nothing = Known::nothing();
+    let Known { state, from, is_foreign, subjects, can_ask, is_present } = at.known.unwrap_or(&nothing);
     let mut lenses = Vec::new();
     let mut push = |title: String, action: LensAction| lenses.push(Lens { range: range.clone(), title, action });
     let run = || LensAction::Run(name.to_owned());
-    if let Some(obstacle) = obstacle {
+    if let Some(obstacle) = at.obstacle {
         push(obstacle.title().into_owned(), run());
         return lenses;
     }
-    if state == CaseState::Running {
+    if *state == CaseState::Running {
         push("■ Stop".to_owned(), LensAction::Cancel(name.to_owned()));
         push("… running".to_owned(), LensAction::Status);
         return lenses;
     }
     push("▶ Run".to_owned(), run());
-    if around.has_choice {
+    if has_choice {
         push("Run with…".to_owned(), LensAction::RunWith(name.to_owned()));
     }
     if facts.does == ActionKind::Agent {
@@ -343,20 +384,20 @@ fn of_test(
     if facts.does == ActionKind::Trigger {
         push("Judge only".to_owned(), LensAction::Judge(name.to_owned()));
     }
-    let Some(mut title) = tally::title(&state, &subjects).or_else(|| state.title()) else { return lenses };
+    let Some(mut title) = tally::title(state, subjects).or_else(|| state.title()) else { return lenses };
     if let Some(from) = from {
         title.push_str(&format!(", from the recording of `{from}`"));
     }
-    if is_present {
+    if *is_present {
         title.push_str(", judged without a run");
     }
-    if is_foreign {
+    if *is_foreign {
         title.push_str(", ");
         title.push_str(FOREIGN);
     }
-    let action = if state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
+    let action = if *state == CaseState::Stale { run() } else { LensAction::Transcript(name.to_owned()) };
     push(title, action);
-    if can_ask {
+    if *can_ask {
         push("Ask judge".to_owned(), LensAction::Ask(name.to_owned()));
     }
     lenses
@@ -413,42 +454,28 @@ fn has_items(document: &Document, file: SpecFile) -> bool {
     list.into_iter().flat_map(NodeRef::items).next().is_some()
 }
 
-/// Returns the name of the test around an offset. The blanks and the dash before a test belong to it.
-pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<String> {
+/// Returns the test around an offset, if it has a name. The blanks and the dash before a test belong to it.
+pub(crate) fn test_at(file: SpecFile, document: &Document, offset: usize) -> Option<WrittenCase<'_>> {
     let Some(at) = list_of_cases(file) else {
-        return written_cases(file, document).first().map(|test| test.name.to_string());
+        return written_cases(file, document).into_iter().next();
     };
     let list = document.find(&at)?;
     let text = document.text();
     // Of thousands, only the test around the place and the one below it are looked at.
     let below = || {
         let line = text.line_to_byte(text.byte_to_line(offset.min(text.len_bytes())));
-        let test = first_below(list, offset)?;
+        let number = first_after(list, offset);
+        let test = list.item_at(number)?;
         let before = || text.byte_slice(line..test.range().start).bytes();
         let is_behind_dash = before().all(|byte| matches!(byte, b' ' | b'-' | b'\r' | b'\n'))
             && before().find(|byte| *byte != b' ').is_none_or(|first| first == b'-');
-        name_of_item(file, test).filter(|_| is_behind_dash)
+        written_case(file, test, at.index(number)).filter(|_| is_behind_dash)
     };
     let around = || {
         let number = document.pointer_at(offset).below(&at)?.steps().next()?.index()?;
-        name_of_item(file, list.item_at(number)?)
+        written_case(file, list.item_at(number)?, at.index(number))
     };
-    below().or_else(around).map(str::to_owned)
-}
-
-/// Returns the first item of a list that begins after a place.
-fn first_below(list: NodeRef<'_>, offset: usize) -> Option<NodeRef<'_>> {
-    let is_below = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > offset);
-    let mut end = 1;
-    while !is_below(end - 1) {
-        end *= 2;
-    }
-    let mut first = end / 2;
-    while first < end {
-        let middle = first + (end - first) / 2;
-        if is_below(middle) { end = middle } else { first = middle + 1 }
-    }
-    list.item_at(first)
+    below().or_else(around)
 }
 
 #[cfg(test)]

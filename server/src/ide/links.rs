@@ -25,13 +25,13 @@ pub(crate) struct Link {
 /// Returns every path to something that exists.
 #[cfg(test)]
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
-    super::parts::parts(document, file).iter().flat_map(|part| links_in(part, file, values)).collect()
+    super::parts::parts(document, file).iter().flat_map(|part| links_in(part, values)).collect()
 }
 
 /// Returns the paths of a part of a document that lead to something that exists.
-pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> Vec<Link> {
+pub(crate) fn links_in(part: &Part<'_>, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
-    walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, file, values)));
+    walk::values_of(part, &mut |node, shape, _| found.extend(link(node, shape, values)));
     found
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn links_in(part: &Part<'_>, file: SpecFile, values: Values<'_>) -> V
 pub(crate) fn files_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Vec<String> {
     let mut found = Vec::new();
     walk::values(document, file, &(offset..offset), &mut |node, shape, _| {
-        found.extend(link(node, shape, file, values).map(|link| opened(&link.path, values.files)));
+        found.extend(link(node, shape, values).map(|link| opened(&link.path, values.files)));
     });
     if found.is_empty() {
         found.extend(agent_at(document, file, values.files, offset));
@@ -71,19 +71,18 @@ fn agent_at(document: &Document, file: SpecFile, files: &dyn Files, offset: usiz
     agents::defined_by(name, files).or_else(|| Some(opened(&directory, files)).filter(|file| *file != directory))
 }
 
-fn link(node: NodeRef<'_>, shape: &Shape, file: SpecFile, values: Values<'_>) -> Option<Link> {
+fn link(node: NodeRef<'_>, shape: &Shape, values: Values<'_>) -> Option<Link> {
     let path = match shape.word() {
         Some(Word::File(_)) => values.path(shape, node.text()?),
-        _ => script_of(file, shape, node),
+        _ => script_of(shape, node),
     };
     let path = path.filter(|path| values.files.kind(path).is_some())?;
     Some(Link { range: node.own_range(), path })
 }
 
 /// Returns the file of a scripted model that a suite names, whether it exists or not.
-pub(super) fn script_of(file: SpecFile, shape: &Shape, node: NodeRef<'_>) -> Option<String> {
-    let is_model = file == SpecFile::CLI_BENCH && matches!(shape.word(), Some(Word::Defines("models")));
-    if is_model { script::file_of(node.text()?) } else { None }
+pub(super) fn script_of(shape: &Shape, node: NodeRef<'_>) -> Option<String> {
+    if shape.is_model_id() { script::file_of(node.text()?) } else { None }
 }
 
 /// Returns the file of the scripted model at an offset, where it exists.
@@ -92,7 +91,7 @@ pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>,
     let node = document.find(&pointer)?;
     let range = node.range();
     let shape = Shape::find(file, &pointer, document.root())?;
-    let path = script_of(file, &shape, node).filter(|_| range.start <= offset && offset <= range.end)?;
+    let path = script_of(&shape, node).filter(|_| range.start <= offset && offset <= range.end)?;
     values.files.kind(&path).map(|_| path)
 }
 
@@ -107,8 +106,8 @@ fn matches(document: &Document, file: SpecFile, values: Values<'_>, offset: usiz
     if offset < range.start || offset > range.end || !matches!(shape.word(), Some(Word::File(_))) {
         return Vec::new();
     }
-    if let Some(target) = task_files::Target::of(text, values.files).filter(|_| file == SpecFile::CLI_BENCH) {
-        return target.files();
+    if shape.word() == Some(Word::File("tasks")) {
+        return task_files::Target::of(text, values.files).map(task_files::Target::files).unwrap_or_default();
     }
     values.pattern(&shape, text).map(|pattern| values.files.glob(&pattern).paths).unwrap_or_default()
 }

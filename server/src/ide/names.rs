@@ -19,9 +19,8 @@ pub(crate) struct Definition<'d> {
 /// Returns what a document defines of one kind, such as `models`: the section of that name holds it, as keys, or as the
 /// items' own names.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
-    // cli-bench calls its models by the section in which they are.
-    if file == SpecFile::CLI_BENCH && kind == "models" {
-        let listed = document.root().and_then(|root| root.get("providers"));
+    if let Some(section) = section_of_names(file, kind) {
+        let listed = document.root().and_then(|root| root.get(section));
         let named = listed.into_iter().flat_map(NodeRef::items).filter(|item| item.text().is_some());
         return named.map(|item| Definition { name: item, node: item }).collect();
     }
@@ -32,6 +31,15 @@ pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) ->
     }
     let Some(field) = naming_field(file, kind) else { return Vec::new() };
     section.items().filter_map(|node| Some(Definition { name: node.get(field)?, node })).collect()
+}
+
+/// Returns the top-level list whose items are themselves the names of a kind.
+fn section_of_names(file: SpecFile, kind: &str) -> Option<&'static str> {
+    let is_name = |item: Shape| {
+        item.kind() == Type::Text && matches!(item.word(), Some(Word::Defines(defined)) if defined == kind)
+    };
+    let fields = Shape::of(file).fields(None);
+    fields.into_iter().find(|field| field.shape.item().is_some_and(is_name)).map(|field| field.name)
 }
 
 /// Returns what is defined of one kind for a place: by the nearest mapping around it that holds a list of that name,

@@ -6,7 +6,6 @@ use std::{
     collections::{BTreeSet, HashMap},
     ops::Range,
     rc::Rc,
-    sync::Arc,
 };
 
 use speclens_schema::{
@@ -17,7 +16,7 @@ use speclens_schema::{
 };
 
 use super::{
-    parts::{Part, parts},
+    parts::Part,
     walk::{self, Place},
     written::Written,
 };
@@ -31,7 +30,8 @@ pub(crate) struct Occurrences {
     pub kind: NameKind,
     /// Its bytes at the cursor.
     pub token: Range<usize>,
-    /// Every place, in the order of the text.
+    /// Every place, in the order of the text. Those of a name that the format fills are looked for with [`Filled`]:
+    /// there may be thousands.
     pub places: Vec<Occurrence>,
 }
 
@@ -44,8 +44,8 @@ pub(crate) enum NameKind {
     Shared(&'static str),
     /// A variable in braces.
     Variable(&'static str),
-    /// A name in braces that the format fills.
-    BuiltIn,
+    /// A name in braces that the format fills, in texts of this kind.
+    BuiltIn(&'static str),
     /// An anchor.
     Anchor,
 }
@@ -85,7 +85,7 @@ pub(crate) fn find_other(
         NameKind::Shared(kind) => Some(finder.shared(kind, name, token)),
         NameKind::Variable(kind) => finder.variable(kind, name, token, &pointer),
         NameKind::Anchor => return anchors_named(document, name),
-        NameKind::BuiltIn => None,
+        NameKind::BuiltIn(_) => None,
     };
     found.map(|found| found.places).unwrap_or_default()
 }
@@ -112,27 +112,35 @@ enum Owner {
     Shared(usize),
 }
 
-/// A placeholder in a part of a document.
-struct Filled {
+/// A name in braces in a part of a document.
+pub(crate) struct Filled {
     kind: &'static str,
     name: Box<str>,
-    /// Counted from the beginning of the part's block.
+    /// Counted from the beginning of the part.
     range: Range<usize>,
 }
 
-/// Returns the placeholders of a part of a document.
-fn filled(part: &Part<'_>) -> Vec<Filled> {
-    let start = part.keeper.map_or(0, |keeper| keeper.start);
-    let mut found = Vec::new();
-    walk::values_of(part, &mut |node, shape, _| {
-        let Some(kind) = shape.template() else { return };
-        found.extend(placeholders(node, kind).into_iter().map(|(name, range)| Filled {
-            kind,
-            name: name.into(),
-            range: range.start - start..range.end - start,
-        }));
-    });
-    found
+impl Filled {
+    /// Returns the names in braces in a part of a document, in the order of the text.
+    pub(crate) fn all_in(part: &Part<'_>) -> Vec<Filled> {
+        let mut found = Vec::new();
+        walk::values_of(part, &mut |node, shape, _| {
+            let Some(kind) = shape.template() else { return };
+            found.extend(placeholders(node, kind).into_iter().map(|(name, range)| Filled {
+                kind,
+                name: name.into(),
+                range: range.start - part.start()..range.end - part.start(),
+            }));
+        });
+        found.sort_by_key(|filled| filled.range.start);
+        found
+    }
+
+    /// Returns the place of the name in the document, if it is this one.
+    pub(crate) fn place_of(&self, kind: &str, name: &str, part: &Part<'_>) -> Option<Range<usize>> {
+        let is_meant = self.kind == kind && *self.name == *name;
+        is_meant.then(|| part.start() + self.range.start..part.start() + self.range.end)
+    }
 }
 
 impl<'d> Finder<'d> {
@@ -157,7 +165,10 @@ impl<'d> Finder<'d> {
             && let Some((name, token)) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))
         {
             return match template::variables(kind, self.file).into_iter().find(|known| known.name == name) {
-                Some(known) => Some(self.built_in(kind, known.name, token)),
+                Some(known) => {
+                    let (name, kind) = (known.name.to_owned(), NameKind::BuiltIn(kind));
+                    Some(Occurrences { name, kind, token, places: Vec::new() })
+                }
                 None => self.variable(kind, &name, token, pointer),
             };
         }
@@ -228,22 +239,6 @@ impl<'d> Finder<'d> {
             }
         });
         Occurrences::sorted(name, NameKind::Shared(kind), token, places)
-    }
-
-    /// Returns all places of a name that the format fills.
-    fn built_in(&self, kind: &'static str, name: &'static str, token: Range<usize>) -> Occurrences {
-        let mut places = Vec::new();
-        for part in parts(self.document, self.file) {
-            let start = part.keeper.map_or(0, |keeper| keeper.start);
-            let filled = part.keeper.map_or_else(|| Arc::new(filled(&part)), |keeper| keeper.kept(|| filled(&part)));
-            let own = filled.iter().filter(|filled| filled.kind == kind && *filled.name == *name);
-            places.extend(own.map(|Filled { range, .. }| Occurrence {
-                range: start + range.start..start + range.end,
-                is_definition: false,
-                scalar: None,
-            }));
-        }
-        Occurrences::sorted(name, NameKind::BuiltIn, token, places)
     }
 
     /// Returns all places of a variable: where it is given, and the texts that are filled with it.
@@ -413,7 +408,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let token = line.start + start + 1..line.start + start + word.len();
 
     let mut found: Vec<(usize, Occurrence)> = Vec::new();
-    walk::nodes(document, &mut |node, _: &Place<'_, '_>| {
+    walk::nodes_near(document, name, &mut |node, _: &Place<'_, '_>| {
         if node.alias() == Some(name) {
             let range = node.range();
             let to = node.resolved();
@@ -435,7 +430,7 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
 /// Returns the nodes with an anchor of this name, and the aliases of this name.
 fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     let mut found = Vec::new();
-    walk::nodes(document, &mut |node, _: &Place<'_, '_>| {
+    walk::nodes_near(document, name, &mut |node, _: &Place<'_, '_>| {
         let is_definition = node.anchor() == Some(name);
         if is_definition || node.alias() == Some(name) {
             found.push(Occurrence { range: node.own_range(), is_definition, scalar: None });

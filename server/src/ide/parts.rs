@@ -1,69 +1,59 @@
-//! The parts of a document that change on their own: the items of its long lists, and the other entries of its root. An
-//! answer about a whole document is put together from answers about them; what is found out about an item is kept with
-//! the block that it is alone in.
+//! The parts of a document that change on their own: groups of items of its long lists, and the other entries of its root. An
+//! answer about a whole document is put together from answers about them, and those about a group are kept with the
+//! document for as long as none of its items changes.
 
 use std::{
     any::Any,
-    hash::{DefaultHasher, Hash, Hasher},
+    collections::hash_map::Entry,
+    hash::{Hash, Hasher},
+    mem,
+    ops::Range,
     rc::Rc,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
+use rustc_hash::{FxHashMap, FxHasher};
 use speclens_schema::{
-    document::{Block, Document, NodeRef, Shape as NodeShape},
+    document::{Document, NodeRef, Shape as NodeShape},
     json_schema::SpecFile,
     shape::Shape,
 };
 
 /// A part of a document.
 pub(crate) struct Part<'d> {
-    /// The item, or the value of the entry.
-    pub(crate) node: NodeRef<'d>,
-    /// What the schema says of it, whatever it holds.
+    /// The items, or the value of the entry.
+    nodes: Nodes<'d>,
+    /// What the schema says of each of them, whatever it holds.
     pub(crate) shape: Rc<Shape>,
-    /// The mapping around it.
+    /// The mapping around them.
     pub(crate) around: Option<NodeRef<'d>>,
-    /// Where answers about it are kept; `None` where they are found again each time.
-    pub keeper: Option<Keeper<'d>>,
 }
 
-/// A block of a document as a place for answers. An answer must depend on nothing but the text of the block, what its
-/// aliases lead to, and the key.
-#[derive(Clone, Copy)]
-pub(crate) struct Keeper<'d> {
-    /// Where the block begins, in bytes.
-    pub start: usize,
-    /// Its length in bytes.
-    pub length: usize,
-    block: &'d Arc<Block>,
-    key: u64,
+enum Nodes<'d> {
+    Items(Group<'d>),
+    One(NodeRef<'d>),
 }
 
-impl<'d> Keeper<'d> {
-    /// Returns the block of a document that begins at a byte.
-    pub(crate) fn of_block(start: usize, block: &'d Arc<Block>) -> Keeper<'d> {
-        Keeper { start, length: block.length(), block, key: 0 }
+impl<'d> Part<'d> {
+    /// Returns its nodes.
+    pub(crate) fn nodes(&self) -> Vec<NodeRef<'d>> {
+        match &self.nodes {
+            Nodes::Items(group) => group.items().collect(),
+            Nodes::One(node) => vec![*node],
+        }
     }
 
-    /// Returns the block of an item, if it is alone in it.
-    pub(crate) fn of_item(item: NodeRef<'d>) -> Option<Keeper<'d>> {
-        let document = item.document();
-        let (start, block) = document.own_block(item)?;
-        let key = if block.has_aliases() { document.fingerprint_of(block) } else { 0 };
-        Some(Keeper { key, ..Keeper::of_block(start, block) })
+    /// Returns the group of items that it is.
+    pub(crate) fn group(&self) -> Option<&Group<'d>> {
+        match &self.nodes {
+            Nodes::Items(group) => Some(group),
+            Nodes::One(_) => None,
+        }
     }
 
-    /// Returns the same place for answers that depend on something else, too.
-    pub(crate) fn under(self, circumstances: impl Hash) -> Keeper<'d> {
-        let mut hasher = DefaultHasher::new();
-        (self.key, circumstances).hash(&mut hasher);
-        Keeper { key: hasher.finish(), ..self }
-    }
-
-    /// Returns what was found out about the block under the same circumstances, or finds it out now. One answer of each type
-    /// is kept.
-    pub(crate) fn kept<T: Any + Send + Sync>(self, find_out: impl FnOnce() -> T) -> Arc<T> {
-        self.block.memo(self.key, find_out)
+    /// Returns the byte from which places in it are counted.
+    pub(crate) fn start(&self) -> usize {
+        self.group().map_or(0, Group::start)
     }
 }
 
@@ -78,14 +68,14 @@ pub(crate) fn parts(document: &Document, file: SpecFile) -> Vec<Part<'_>> {
     }
     // What is not cut may have several entries on a line.
     if root.shape() != NodeShape::Mapping || document.is_whole() {
-        return vec![Part { node: root, shape: Rc::new(shape), around: None, keeper: None }];
+        return vec![Part { nodes: Nodes::One(root), shape: Rc::new(shape), around: None }];
     }
     for entry in root.entries() {
         let Some(below) = shape.child(&entry.key.key_text(), Some(entry.value)) else { continue };
         if entry.value.is_spread() && entry.value.alias().is_none() {
             add_items(entry.value, &below, Some(root), &mut found);
         } else {
-            found.push(Part { node: entry.value, shape: Rc::new(below), around: Some(root), keeper: None });
+            found.push(Part { nodes: Nodes::One(entry.value), shape: Rc::new(below), around: Some(root) });
         }
     }
     found
@@ -93,10 +83,171 @@ pub(crate) fn parts(document: &Document, file: SpecFile) -> Vec<Part<'_>> {
 
 fn add_items<'d>(list: NodeRef<'d>, shape: &Shape, around: Option<NodeRef<'d>>, found: &mut Vec<Part<'d>>) {
     let Some(shape) = shape.item().map(Rc::new) else { return };
-    let id = shape.id();
-    found.extend(list.items().map(|node| {
-        // An item may end up in another list, without a letter of it changing.
-        let keeper = Keeper::of_item(node).map(|keeper| keeper.under(id));
-        Part { node, shape: Rc::clone(&shape), around, keeper }
-    }));
+    let part = |group| Part { nodes: Nodes::Items(group), shape: Rc::clone(&shape), around };
+    found.extend(groups(list).into_iter().map(part));
+}
+
+/// Items of a list that follow each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<'d> {
+    list: NodeRef<'d>,
+    /// The numbers of the items.
+    items: Range<usize>,
+    /// The blocks that hold the items and nothing else. `None` for items that are not alone in their blocks.
+    blocks: Option<Blocks>,
+}
+
+/// Blocks that follow each other.
+#[derive(Clone, Debug)]
+struct Blocks {
+    /// Their bytes.
+    range: Range<usize>,
+    /// Changes with the text of the blocks, and with what their aliases lead to.
+    key: u64,
+}
+
+impl<'d> Group<'d> {
+    /// Returns the items.
+    pub(crate) fn items(&self) -> impl Iterator<Item = NodeRef<'d>> + use<'d> {
+        let list = self.list;
+        self.items.clone().filter_map(move |number| list.item_at(number))
+    }
+
+    /// Returns the document that they are in.
+    pub(crate) fn document(&self) -> &'d Document {
+        self.list.document()
+    }
+
+    /// Returns the numbers of the items.
+    pub(crate) fn numbers(&self) -> Range<usize> {
+        self.items.clone()
+    }
+
+    /// Returns the bytes of the blocks that hold the items and nothing else, if there are such blocks.
+    pub(crate) fn extent(&self) -> Option<Range<usize>> {
+        self.blocks.as_ref().map(|blocks| blocks.range.clone())
+    }
+
+    /// Returns the byte from which places in it are counted: 0 where answers about it are not kept.
+    pub(crate) fn start(&self) -> usize {
+        self.blocks.as_ref().map_or(0, |blocks| blocks.range.start)
+    }
+}
+
+/// Returns the items of a list in groups. The groups of a long list are small, and an item that comes, goes or changes
+/// concerns one or two of them.
+pub(crate) fn groups(list: NodeRef<'_>) -> Vec<Group<'_>> {
+    /// Where the number of a block, which never changes, is a multiple of this, a group ends.
+    const SIZE: u64 = 4;
+    // Items that an alias repeats are elsewhere.
+    let Some(blocks) = list.item_blocks().filter(|_| !list.is_through_alias()) else {
+        return vec![Group { list, items: 0..list.items().count(), blocks: None }];
+    };
+    let mut found: Vec<Group<'_>> = Vec::new();
+    let mut is_open = false;
+    for (number, block) in blocks.enumerate() {
+        let items = number..number + 1;
+        if !block.is_alone {
+            found.push(Group { list, items, blocks: None });
+            is_open = false;
+            continue;
+        }
+        let end = block.start + block.length;
+        let aliases = if block.has_aliases { list.document().fingerprint_of(block.block) } else { 0 };
+        let key_after = |before: u64| {
+            let mut hasher = FxHasher::default();
+            (before, block.id, aliases).hash(&mut hasher);
+            hasher.finish()
+        };
+        let last = found.last_mut().filter(|_| is_open);
+        match last.and_then(|last| Some((&mut last.items, last.blocks.as_mut()?))) {
+            // Lines that belong to no item may be between two of them.
+            Some((items, before)) if before.range.end == block.start => {
+                items.end = number + 1;
+                *before = Blocks { range: before.range.start..end, key: key_after(before.key) };
+            }
+            Some(_) | None => {
+                found.push(Group { list, items, blocks: Some(Blocks { range: block.start..end, key: key_after(0) }) });
+            }
+        }
+        is_open = block.id % SIZE != 0;
+    }
+    found
+}
+
+/// Returns the number of the first item of a list that begins after a place. Costs no more in a long list than in a short one.
+pub(crate) fn first_after(list: NodeRef<'_>, place: usize) -> usize {
+    let is_after = |number: usize| list.item_at(number).is_none_or(|item| item.range().start > place);
+    let mut end = 1;
+    while !is_after(end - 1) {
+        end *= 2;
+    }
+    let mut first = end / 2;
+    while first < end {
+        let middle = first + (end - first) / 2;
+        if is_after(middle) { end = middle } else { first = middle + 1 }
+    }
+    first
+}
+
+/// Answers of one kind about the groups of a document. Those about groups that are asked for again are kept for the next
+/// version of the document, the others are forgotten.
+pub(crate) struct Kept<T: Send + Sync + 'static> {
+    notes: Arc<Notes<T>>,
+    asked: FxHashMap<u64, Arc<T>>,
+    circumstances: u64,
+}
+
+struct Notes<T>(Mutex<FxHashMap<u64, Arc<T>>>);
+
+impl<T> Default for Notes<T> {
+    fn default() -> Notes<T> {
+        Notes(Mutex::default())
+    }
+}
+
+impl<T: Any + Send + Sync> Kept<T> {
+    /// Returns what is kept with a document. An answer depends on nothing but the text of the group, what its aliases lead to,
+    /// and the circumstances.
+    pub(crate) fn with(document: &Document, circumstances: impl Hash) -> Kept<T> {
+        let mut hasher = FxHasher::default();
+        circumstances.hash(&mut hasher);
+        Kept { notes: document.notes(), asked: FxHashMap::default(), circumstances: hasher.finish() }
+    }
+
+    /// Returns the answer about a group, which is found out now where it is not kept. `more`: circumstances of this group.
+    pub(crate) fn of(&mut self, group: &Group<'_>, more: impl Hash, find_out: impl FnOnce() -> T) -> Arc<T> {
+        self.renewed(group, more, |kept| kept.unwrap_or_else(|| Arc::new(find_out())))
+    }
+
+    /// Returns the answer that `renew` makes of the one that is kept.
+    pub(crate) fn renewed(
+        &mut self,
+        group: &Group<'_>,
+        more: impl Hash,
+        renew: impl FnOnce(Option<Arc<T>>) -> Arc<T>,
+    ) -> Arc<T> {
+        let Some(blocks) = &group.blocks else { return renew(None) };
+        let mut hasher = FxHasher::default();
+        (blocks.key, self.circumstances, more).hash(&mut hasher);
+        match self.asked.entry(hasher.finish()) {
+            Entry::Occupied(mut asked) => {
+                let answer = renew(Some(Arc::clone(asked.get())));
+                asked.insert(Arc::clone(&answer));
+                answer
+            }
+            Entry::Vacant(place) => {
+                let kept = self.notes.0.lock().unwrap_or_else(PoisonError::into_inner).get(place.key()).cloned();
+                Arc::clone(place.insert(renew(kept)))
+            }
+        }
+    }
+}
+
+impl<T: Send + Sync> Drop for Kept<T> {
+    fn drop(&mut self) {
+        let asked = mem::take(&mut self.asked);
+        let before = mem::replace(&mut *self.notes.0.lock().unwrap_or_else(PoisonError::into_inner), asked);
+        drop(before);
+    }
 }

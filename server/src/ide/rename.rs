@@ -59,7 +59,7 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
                 return Err(kind);
             }
         }
-        NameKind::BuiltIn => {
+        NameKind::BuiltIn(_) => {
             return Err(format!("`{}` is a name of the format and cannot be changed", found.name));
         }
         NameKind::Anchor => {

@@ -1,21 +1,21 @@
 //! Whether a test can be run, and if not, why: in a few words for its lens, in a sentence for who asked for the run.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::{borrow::Cow, collections::HashSet};
 
+use rustc_hash::FxHashMap;
 use speclens_runner::exec;
 use speclens_schema::{
     analysis::Problems,
     document::{Document, NodeRef},
     json_schema::SpecFile,
     problem::Severity,
-    suite::{ActionKind, Suite, case_items, list_of_cases, name_of_item, written_cases},
+    suite::{ActionKind, Suite, list_of_cases, name_of_item, written_cases},
 };
 
+use super::parts::first_after;
+
 /// Why a test is not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Obstacle {
     /// The author switched it off.
     Skipped,
@@ -80,7 +80,7 @@ impl Obstacle {
 
 /// The tests of a document that cannot be run, as far as their text alone shows it: that costs less than lowering them.
 pub(crate) struct Obstacles<'a> {
-    names: HashMap<&'a str, usize>,
+    names: FxHashMap<&'a str, usize>,
     looks: Looks<'a>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Looks<'a> {
 impl<'a> Obstacles<'a> {
     /// Looks at the names of the tests of a document.
     pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> Obstacles<'a> {
-        let mut names: HashMap<&str, usize> = HashMap::new();
+        let mut names: FxHashMap<&str, usize> = FxHashMap::default();
         for name in all {
             *names.entry(name).or_default() += 1;
         }
@@ -128,27 +128,31 @@ impl<'a> Obstacles<'a> {
 
 /// Returns the names of the tests that errors concern: those in which one begins, or all when one is outside of the tests.
 pub(crate) fn broken(file: SpecFile, document: &Document, problems: &Problems) -> HashSet<String> {
-    let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-    let places: Vec<usize> = errors.map(|problem| problem.range().start).collect();
-    if places.is_empty() {
+    let mut numbers: Vec<usize> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for error in problems.iter().filter(|problem| problem.severity() == Severity::Error) {
+        match error.part().map(|(part, _)| part.item()).filter(|(list, _)| file.case_list() == Some(list)) {
+            Some((_, number)) => numbers.push(number),
+            None => places.push(error.range().start),
+        }
+    }
+    if numbers.is_empty() && places.is_empty() {
         return HashSet::new();
     }
-    // Only the tests in which something is wrong are read: there may be thousands of others.
-    let nodes: Vec<NodeRef<'_>> = match case_items(file, document) {
-        Some(items) => items.collect(),
-        None => written_cases(file, document).into_iter().map(|test| test.node).collect(),
+    let Some(at) = list_of_cases(file) else {
+        return written_cases(file, document).into_iter().map(|test| test.name.into_owned()).collect();
     };
-    let name = |node: NodeRef<'_>| match list_of_cases(file) {
-        Some(_) => name_of_item(file, node).map(str::to_owned),
-        None => written_cases(file, document).first().map(|test| test.name.to_string()),
-    };
-    let mut broken = HashSet::new();
+    let list = document.find(&at);
+    let name = |node: NodeRef<'_>| name_of_item(file, node).map(str::to_owned);
+    numbers.dedup();
+    let mut broken: HashSet<String> = numbers.iter().filter_map(|number| name(list?.item_at(*number)?)).collect();
     let mut left = places.as_slice();
+    // Only the tests in which something is wrong are read: there may be thousands of others.
     while let Some(&place) = left.first() {
-        let around = nodes.partition_point(|node| node.range().start <= place).checked_sub(1).map(|at| nodes[at]);
+        let around = list.and_then(|list| list.item_at(first_after(list, place).checked_sub(1)?));
         let end = around.map_or(0, |node| document.end_with_strays(node).max(node.range().end));
         let Some(node) = around.filter(|_| place < end) else {
-            return nodes.iter().filter_map(|node| name(*node)).collect();
+            return list.into_iter().flat_map(NodeRef::items).filter_map(name).collect();
         };
         broken.extend(name(node));
         left = &left[left.partition_point(|place| *place < end)..];

@@ -8,7 +8,10 @@ use speclens_schema::{
     shape::{Shape, Type},
 };
 
-use super::{names, parts::Keeper};
+use super::{
+    names,
+    parts::{self, Group},
+};
 
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub(crate) enum SymbolKind {
 pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
     let sections = sections(document, file).into_iter();
     let whole = sections.flat_map(|section| {
-        let items: Vec<Symbol> = section.items.iter().filter_map(Item::symbol).collect();
+        let items: Vec<Symbol> = section.items.iter().flat_map(|items| items.symbols().collect::<Vec<_>>()).collect();
         match section.symbol {
             Some(mut symbol) => {
                 symbol.children.extend(items);
@@ -70,29 +73,35 @@ pub(crate) struct Section<'d> {
     /// Its own entry; `None` where the root is a list. What its items consist of is not below it.
     pub symbol: Option<Symbol>,
     /// The items that have entries below it.
-    pub items: Vec<Item<'d>>,
+    pub items: Vec<Items<'d>>,
 }
 
-/// An item of a section.
-pub(crate) struct Item<'d> {
-    node: NodeRef<'d>,
-    index: usize,
+/// Items of a section.
+pub(crate) struct Items<'d> {
     kind: Rc<ItemKind>,
-    /// Where its entry is kept.
-    pub keeper: Option<Keeper<'d>>,
+    /// The items.
+    pub group: Group<'d>,
 }
 
-impl Item<'_> {
-    /// Returns the byte from which its place is counted.
-    pub(crate) fn start(&self) -> usize {
-        self.keeper.map_or(0, |keeper| keeper.start)
+impl<'d> Items<'d> {
+    /// Returns what their entries depend on beside their text.
+    pub(crate) fn circumstances(&self) -> u64 {
+        self.kind.id
     }
 
-    /// Returns its entry, with all that it consists of.
-    pub(crate) fn symbol(&self) -> Option<Symbol> {
-        let mut symbol = self.kind.symbol(self.node, self.index)?;
-        enclose(&mut symbol);
-        Some(symbol)
+    /// Whether one of them is called after its place.
+    pub(crate) fn has_nameless(&self) -> bool {
+        self.group.items().any(|item| self.kind.name(item).is_none())
+    }
+
+    /// Returns their entries, with all that they consist of.
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        let items = self.group.items().zip(self.group.numbers());
+        items.filter_map(|(node, number)| {
+            let mut symbol = self.kind.symbol(node, number)?;
+            enclose(&mut symbol);
+            Some(symbol)
+        })
     }
 }
 
@@ -167,19 +176,13 @@ fn collect(outline: Vec<Symbol>, container: Option<&str>, is_wanted: &dyn Fn(Sym
 }
 
 /// Returns the items of a section that is a list of mappings.
-fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Item<'d>> {
+fn items<'d>(section: NodeRef<'d>, shape: &Shape) -> Vec<Items<'d>> {
     let Some(item) = shape.item().filter(|item| item.kind() == Type::Mapping) else { return Vec::new() };
     let claims = item.fields(None).into_iter().filter(|field| holds_claims(&field.shape)).map(|field| field.name);
-    let naming = names::name_of(&item);
-    let kind = Rc::new(ItemKind { naming, claims: claims.collect(), alternatives: item.alternatives() });
-    let id = item.id();
-    let items = section.items().enumerate().map(|(index, node)| {
-        // What has no name is called after its place.
-        let place = kind.name(node).is_none().then_some(index);
-        let keeper = Keeper::of_item(node).map(|keeper| keeper.under((id, place)));
-        Item { node, index, kind: Rc::clone(&kind), keeper }
-    });
-    items.collect()
+    let (id, naming, alternatives) = (item.id(), names::name_of(&item), item.alternatives());
+    let kind = Rc::new(ItemKind { id, naming, claims: claims.collect(), alternatives });
+    let groups = parts::groups(section).into_iter().filter(|group| !group.numbers().is_empty());
+    groups.map(|group| Items { kind: Rc::clone(&kind), group }).collect()
 }
 
 /// Returns what a section holds that is not a list of mappings.
@@ -198,6 +201,8 @@ fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
 
 /// What the items of a list are.
 struct ItemKind {
+    /// The number of their type.
+    id: u64,
     /// The key of their name.
     naming: Option<&'static str>,
     /// The keys below which their claims are.

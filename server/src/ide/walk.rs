@@ -71,10 +71,17 @@ impl Place<'_, '_> {
     }
 }
 
-/// Visits every node, keys included.
-pub(crate) fn nodes<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
-    if let Some(root) = document.root() {
-        below(root, &mut Vec::new(), &Reach::Everything, visit);
+/// Visits the nodes of the blocks in which a text is, keys included. A node may be visited more than once.
+pub(crate) fn nodes_near<'d>(document: &'d Document, text: &str, visit: &mut impl FnMut(NodeRef<'d>, &Place<'_, 'd>)) {
+    let Some(root) = document.root() else { return };
+    let whole = String::from(document.text());
+    let mut end = 0;
+    for at in memchr::memmem::find_iter(whole.as_bytes(), text) {
+        if at >= end {
+            let block = document.block_around(at);
+            end = block.end.max(at + 1);
+            below(root, &mut Vec::new(), &Reach::Touching(&block), visit);
+        }
     }
 }
 
@@ -144,8 +151,9 @@ pub(crate) fn values<'d>(
 
 /// Visits the values of a part of a document, each with what the schema says there, and the mapping around it.
 pub(crate) fn values_of<'d>(part: &Part<'d>, visit: &mut impl FnMut(NodeRef<'d>, &Shape, Option<NodeRef<'d>>)) {
-    let shape = part.shape.at(Some(part.node));
-    values_below(part.node, &shape, part.around, &Reach::Everything, visit);
+    for node in part.nodes() {
+        values_below(node, &part.shape.at(Some(node)), part.around, &Reach::Everything, visit);
+    }
 }
 
 /// Which nodes are looked into.
@@ -162,9 +170,8 @@ impl Reach<'_> {
     fn items<'d>(&self, node: NodeRef<'d>) -> Vec<(usize, NodeRef<'d>)> {
         match self {
             Reach::Touching(range) => node.items_in(range).collect(),
-            Reach::Everything | Reach::Holding(_) => {
-                node.items().enumerate().filter(|(_, item)| self.holds(*item)).collect()
-            }
+            Reach::Holding(places) => items_holding(node, places),
+            Reach::Everything => node.items().enumerate().collect(),
         }
     }
 
@@ -188,6 +195,21 @@ impl Reach<'_> {
             }
         }
     }
+}
+
+/// Returns the items of a list in which one of these bytes is. Of a long list, only these are looked at.
+fn items_holding<'d>(list: NodeRef<'d>, places: &[usize]) -> Vec<(usize, NodeRef<'d>)> {
+    let own = list.own_range();
+    let mut left = &places[places.partition_point(|at| *at < own.start)..];
+    let mut found = Vec::new();
+    while let Some(&place) = left.first().filter(|place| **place < own.end) {
+        // Where an item ends, the next one may begin.
+        let around = list.items_in(&(place..place)).find(|(_, item)| item.own_range().end > place);
+        found.extend(around);
+        let end = around.map_or(place + 1, |(_, item)| item.own_range().end);
+        left = &left[left.partition_point(|at| *at < end)..];
+    }
+    found
 }
 
 fn touches(one: &Range<usize>, other: &Range<usize>) -> bool {

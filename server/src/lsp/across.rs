@@ -42,7 +42,7 @@ impl Crossing {
         let kind = match found.kind {
             NameKind::Shared(kind) => kind,
             NameKind::Thing(kind) if crossing::crosses(kind) => kind,
-            NameKind::Thing(_) | NameKind::Variable(_) | NameKind::BuiltIn | NameKind::Anchor => return None,
+            NameKind::Thing(_) | NameKind::Variable(_) | NameKind::BuiltIn(_) | NameKind::Anchor => return None,
         };
         let scope = snapshot.place.scope.clone()?;
         let all = crossing::mentions(&snapshot.document, scope.file, &scope.place);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_lsp_server::{
     LanguageServer,
@@ -21,7 +21,8 @@ use super::{
     commands, convert, features, fix_all, methods, navigation,
     runs::{self, Chosen},
     session::{Session, Snapshot},
-    tokens, transport,
+    tokens,
+    transport::{self, Piece},
 };
 
 /// Maximum number of lists of completions that can be asked about: clients ask about the last one.
@@ -118,25 +119,13 @@ impl Backend {
         Ok(Some(pool.perform(move || work(session.refreshed(&uri, snapshot))).await.map_err(panicked)?))
     }
 
-    /// Returns the same for answers that may be long: they are put into words away from the transport, too.
-    async fn with_much<T: Serialize + Send + 'static>(
-        &self,
-        uri: &Uri,
-        work: impl FnOnce(Snapshot) -> T + Send + 'static,
-    ) -> Result<Option<T>> {
-        self.with_words(uri, move |snapshot| vec![serde_json::to_string(&work(snapshot)).unwrap_or_default()]).await
-    }
-
     /// Returns the same for answers that are a text of JSON already, in pieces.
     async fn with_words<T>(
         &self,
         uri: &Uri,
-        work: impl FnOnce(Snapshot) -> Vec<String> + Send + 'static,
+        work: impl FnOnce(Snapshot) -> Vec<Piece> + Send + 'static,
     ) -> Result<Option<T>> {
-        match self.with(uri, work).await? {
-            None => Ok(None),
-            Some(text) => answered(transport::answer(text)).map(|()| None),
-        }
+        past_the_framework(self.with(uri, work).await?)
     }
 
     /// Does work on a snapshot that concerns other files, too, and may wait until they were read.
@@ -165,9 +154,10 @@ impl Backend {
     }
 }
 
-/// Whether an answer that goes past the framework found its request.
-fn answered(answer: std::result::Result<(), Vec<String>>) -> Result<()> {
-    answer.map_err(|_| failed("an answer found no request that it belongs to".to_owned()))
+/// Sends an answer that is a text of JSON already, in pieces. The framework is left an empty one.
+fn past_the_framework<T>(answer: Option<Vec<Piece>>) -> Result<Option<T>> {
+    let sent = answer.map_or(Ok(()), transport::answer);
+    sent.map(|()| None).map_err(|_| failed("an answer found no request that it belongs to".to_owned()))
 }
 
 /// Returns the folders of the workspace.
@@ -307,9 +297,8 @@ impl Backend {
         let known = params.previous_result_id;
         let work = move |snapshot: Snapshot| features::diagnostics(&snapshot, &at).into_report(known.as_deref());
         // A client asks again for one document because another one changed.
-        if let Some(report) = self.with_on(&self.session.requests, &uri, About::All, work).await? {
-            answered(transport::answer(vec![report]))?;
-        }
+        let report = self.with_on(&self.session.requests, &uri, About::All, work).await?;
+        past_the_framework::<DocumentDiagnosticReport>(report)?;
         Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(Default::default()))
     }
 
@@ -411,10 +400,12 @@ impl Backend {
         let place = params.text_document_position_params;
         let uri = place.text_document.uri;
         let definitions = params.context.include_declaration;
-        self.across(&uri.clone(), move |session, snapshot| {
-            navigation::references(session, &snapshot, &uri, place.position, definitions)
-        })
-        .await
+        let found = self
+            .across(&uri.clone(), move |session, snapshot| {
+                navigation::references(session, &snapshot, &uri, place.position, definitions)
+            })
+            .await?;
+        past_the_framework(found)
     }
 
     pub(super) async fn document_highlight(
@@ -423,7 +414,7 @@ impl Backend {
     ) -> Result<Option<Vec<DocumentHighlight>>> {
         let place = params.text_document_position_params;
         let work = move |snapshot: Snapshot| navigation::highlights(&snapshot, place.position);
-        self.with_much(&place.text_document.uri, work).await
+        self.with_words(&place.text_document.uri, work).await
     }
 
     pub(super) async fn prepare_rename(

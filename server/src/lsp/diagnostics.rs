@@ -2,16 +2,13 @@
 //! found in an item are kept as JSON with the item, and only the numbers of their lines are rewritten.
 
 use std::{
-    fmt::Write as _,
     hash::{Hash, Hasher},
-    ops::Range,
     sync::Arc,
 };
 
 use rustc_hash::FxHasher;
 use speclens_schema::{
     analysis::{Located, Part, Problems},
-    document::{LineColumn, Lines},
     problem::Problem,
 };
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -20,17 +17,17 @@ use super::{
     convert::{self, Converter, Ranges},
     limit, reference,
     session::Snapshot,
+    shares::{Pieces, push_moved},
+    transport::Piece,
 };
 
 /// Diagnostics as a list in JSON.
-pub(super) struct List {
-    json: String,
-}
+pub(super) struct List(Pieces);
 
 impl List {
     /// Returns an empty list.
     pub(super) fn new() -> List {
-        List { json: String::from("[") }
+        List(Pieces::new("["))
     }
 
     /// Returns what is wrong with the text of a document: all of it, or what matters most.
@@ -50,8 +47,11 @@ impl List {
                 Some((known, placed)) if std::ptr::eq(*known, part) => placed,
                 Some(_) | None => &last.insert((part, Placed::of(part, &converter))).1,
             };
-            match &placed.words.0[index] {
-                Some(worded) => list.push_worded(worded, placed.line),
+            match &placed.words.diagnostics[index] {
+                Some(json) => {
+                    list.0.separate();
+                    push_moved(json, placed.words.line, placed.line, list.0.last());
+                }
                 None => list.push(&converter.diagnostic(&located.problem())),
             }
         }
@@ -65,66 +65,42 @@ impl List {
     }
 
     fn push(&mut self, diagnostic: &lsp::Diagnostic) {
-        self.separate();
+        self.0.separate();
         // Nothing in a diagnostic can be refused.
-        self.json.push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
-    }
-
-    fn push_worded(&mut self, Worded { start, end, rest }: &Worded, line: usize) {
-        self.separate();
-        self.json.push_str("{\"range\":{\"start\":");
-        self.push_place(*start, line);
-        self.json.push_str(",\"end\":");
-        self.push_place(*end, line);
-        self.json.push('}');
-        self.json.push_str(rest);
-    }
-
-    fn push_place(&mut self, LineColumn { line, column }: LineColumn, first: usize) {
-        // A string takes everything.
-        let _ = write!(self.json, "{{\"line\":{},\"character\":{column}}}", first + line);
-    }
-
-    fn separate(&mut self) {
-        if self.json.len() > 1 {
-            self.json.push(',');
-        }
+        self.0.last().push_str(&serde_json::to_string(diagnostic).unwrap_or_default());
     }
 
     /// Returns the list.
-    pub(super) fn into_json(mut self) -> String {
-        self.json.push(']');
-        self.json
+    pub(super) fn into_json(self) -> Vec<Piece> {
+        self.0.finish("]")
     }
 
     /// Returns the answer to a client that asks for the diagnostics, and that has those of a result.
-    pub(super) fn into_report(self, known: Option<&str>) -> String {
+    pub(super) fn into_report(self, known: Option<&str>) -> Vec<Piece> {
         let items = self.into_json();
         let mut hasher = FxHasher::default();
-        items.hash(&mut hasher);
+        items.iter().for_each(|piece| piece.as_ref().hash(&mut hasher));
         let result = format!("{:016x}", hasher.finish());
-        match known {
-            Some(known) if known == result => format!("{{\"kind\":\"unchanged\",\"resultId\":\"{result}\"}}"),
-            Some(_) | None => format!("{{\"kind\":\"full\",\"resultId\":\"{result}\",\"items\":{items}}}"),
+        if known == Some(result.as_str()) {
+            return vec![format!("{{\"kind\":\"unchanged\",\"resultId\":\"{result}\"}}").into()];
         }
+        let head = format!("{{\"kind\":\"full\",\"resultId\":\"{result}\",\"items\":");
+        std::iter::once(head.into()).chain(items).chain(["}".to_owned().into()]).collect()
     }
 }
 
 /// The words of a part, and the line that it begins in.
 struct Placed {
-    line: usize,
+    line: u32,
     words: Arc<Words>,
 }
 
-/// The diagnostics of a part. `None` for one that names places outside of the part.
-struct Words(Vec<Option<Worded>>);
-
-/// A diagnostic, with its lines counted from the first one of its part.
-struct Worded {
-    start: LineColumn,
-    end: LineColumn,
-    /// What follows the range in JSON.
-    rest: String,
+/// The diagnostics of a part.
+struct Words {
+    /// The line in which the part began when they were written.
+    line: u32,
+    /// Each as JSON; `None` for one that names places outside of the part.
+    diagnostics: Vec<Option<Box<str>>>,
 }
 
 impl Placed {
@@ -133,25 +109,14 @@ impl Placed {
         // Links to the reference can be given once it is written.
         (converter.ranges.encoding() as u8, reference::is_written()).hash(&mut hasher);
         let line = converter.ranges.document().text().byte_to_line(part.start());
-        let word = |problem: &Problem| Worded::of(problem, part.start(), line, converter);
-        let words = part.memo(hasher.finish(), || Words(part.problems().iter().map(word).collect()));
-        Placed { line, words }
-    }
-}
-
-impl Worded {
-    fn of(problem: &Problem, distance: usize, first: usize, converter: &Converter<'_>) -> Option<Worded> {
-        if !problem.related.is_empty() {
-            return None;
-        }
-        let here = lsp::Diagnostic { range: lsp::Range::default(), ..converter.diagnostic(problem) };
-        let range = serde_json::to_string(&here.range).ok()?;
-        let json = serde_json::to_string(&here).ok()?;
-        let rest = json.strip_prefix("{\"range\":")?.strip_prefix(range.as_str())?.to_owned();
-        let Range { start, end } = &problem.range;
-        let lines = Lines::new(converter.ranges.document().text(), converter.ranges.encoding());
-        let places = lines.places(start + distance..end + distance);
-        let place = |place: LineColumn| LineColumn { line: place.line - first, ..place };
-        Some(Worded { start: place(places.start), end: place(places.end), rest })
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        let word = |problem: &Problem| {
+            let range = problem.range.start + part.start()..problem.range.end + part.start();
+            let is_alone = problem.related.is_empty();
+            let here = || lsp::Diagnostic { range: converter.ranges.range(range), ..converter.diagnostic(problem) };
+            is_alone.then(|| serde_json::to_string(&here()).ok())?.map(String::into_boxed_str)
+        };
+        let find_out = || Words { line, diagnostics: part.problems().iter().map(word).collect() };
+        Placed { line, words: part.memo(hasher.finish(), find_out) }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use speclens_runner::files;
 use speclens_schema::{
     analysis::Problems,
-    suite::{ActionKind, Suite, written_cases},
+    suite::{ActionKind, Suite},
 };
 use tower_lsp_server::gen_lsp_types::*;
 
@@ -16,7 +16,8 @@ use super::{
     diagnostics::List,
     edits, fix_all, ignoring,
     session::{Session, Snapshot},
-    shares::{Answer, Placed},
+    shares::Answer,
+    transport::Piece,
 };
 use crate::{
     ide::{
@@ -52,9 +53,9 @@ pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// Returns the lenses of a suite.
-pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<String> {
+pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<Piece> {
     let place = &snapshot.place;
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, &uri.0);
     if !snapshot.display.code_lens || !place.has_tests() {
         return answer.finish();
     }
@@ -71,24 +72,25 @@ pub(super) fn lenses(snapshot: &Snapshot, uri: &Uri) -> Vec<String> {
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
     let has_choice = choices(snapshot).len() > 1;
     let around = Around { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
-    let found = lens::lenses(&snapshot.document, around, |name| known.get(name).cloned());
+    let found = lens::lenses(&snapshot.document, around, |name| known.get(name));
     let word = |ranges: &convert::Ranges<'_>, lens: Lens| CodeLens {
         range: ranges.range(lens.range),
         command: Some(commands::of_lens(lens.title, lens.action, uri)),
         data: None,
     };
-    let of_file: Vec<CodeLens> = found.file.into_iter().map(|lens| word(answer.ranges(), lens)).collect();
+    let of_file: Vec<CodeLens> = found.file.iter().map(|lens| word(answer.ranges(), lens.clone())).collect();
     answer.add(&of_file);
-    for test in found.tests {
-        let keeper = test.keeper.map(|keeper| keeper.under((&uri.0, &test.lenses)));
-        let share = answer
-            .share(keeper, |ranges| (test.lenses.into_iter().map(|lens| word(ranges, lens)).collect(), AddsLenses));
+    for tests in &found.tests {
+        let share = answer.share(tests.group.as_ref(), tests.circumstances(), |ranges| {
+            (tests.lenses().map(|lens| word(ranges, lens)).collect(), AddsLenses)
+        });
         answer.add_share(&share);
     }
     answer.finish()
 }
 
 /// What tests add to the lenses of a document.
+#[derive(Clone)]
 struct AddsLenses;
 
 /// Returns the way from the directory of a document to another file, as people write it.
@@ -176,22 +178,22 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
         })
     };
     let mut actions = Vec::new();
-    if let Some(test) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
+    if let Some(case) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
+        let test = case.name.into_owned();
         actions.push(action(format!("Run `{test}`"), LensAction::Run(test.clone())));
         if choices(snapshot).len() > 1 {
             actions.push(action(format!("Run `{test}` with…"), LensAction::RunWith(test.clone())));
         }
-        let cases = written_cases(snapshot.place.file, &snapshot.document);
-        match cases.into_iter().find(|case| case.name == test).map(|case| case.does) {
-            Some(ActionKind::Agent) => {
+        match case.does {
+            ActionKind::Agent => {
                 actions.push(action(format!("Dry run of `{test}`"), LensAction::DryRun(test.clone())));
             }
-            Some(ActionKind::Trigger) => {
+            ActionKind::Trigger => {
                 let title = format!("Check preconditions of `{test}`");
                 actions.push(action(title, LensAction::Preconditions(test.clone())));
                 actions.push(action(format!("Judge `{test}` without a run"), LensAction::Judge(test.clone())));
             }
-            Some(ActionKind::Command | ActionKind::Prompt | ActionKind::None) | None => {}
+            ActionKind::Command | ActionKind::Prompt | ActionKind::None => {}
         }
         let latest = snapshot.latest.as_deref();
         if latest.is_some_and(|latest| latest.has_transcript(&test)) {
@@ -366,27 +368,32 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
 }
 
 /// Returns the outline.
-pub(super) fn symbols(snapshot: &Snapshot) -> Vec<String> {
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
+pub(super) fn symbols(snapshot: &Snapshot) -> Vec<Piece> {
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, ());
     for section in symbols::sections(&snapshot.document, snapshot.place.file) {
-        let items = section.items.iter().map(|item| {
+        let mut end = 0;
+        let shares = section.items.iter().map(|items| {
+            let group = &items.group;
             let find_out = |ranges: &convert::Ranges<'_>| {
-                let symbol = item.symbol();
-                let end = symbol.as_ref().map_or(0, |symbol| symbol.range.end - item.start());
-                (symbol.into_iter().map(|symbol| document_symbol(ranges, symbol)).collect(), AddsSymbols { end })
+                let found: Vec<Symbol> = items.symbols().collect();
+                let end = found.iter().map(|symbol| symbol.range.end - group.start()).max();
+                let first = items.has_nameless().then(|| group.numbers().start);
+                let adds = AddsSymbols { end: end.unwrap_or(0), first };
+                (found.into_iter().map(|symbol| document_symbol(ranges, symbol)).collect(), adds)
             };
-            (item.start(), answer.share(item.keeper, find_out))
+            let still_holds = |adds: &AddsSymbols| adds.first.is_none_or(|first| first == group.numbers().start);
+            let share = answer.share_if(Some(group), items.circumstances(), still_holds, find_out);
+            end = end.max(group.start() + share.more.end);
+            share
         });
-        let items: Vec<(usize, Placed<AddsSymbols>)> = items.collect();
-        let end = items.iter().map(|(start, (share, _))| start + share.more.end).max();
-        let items: Vec<Placed<AddsSymbols>> = items.into_iter().map(|(_, share)| share).collect();
+        let shares: Vec<_> = shares.collect();
         match section.symbol {
-            None => items.iter().for_each(|share| answer.add_share(share)),
+            None => shares.iter().for_each(|share| answer.add_share(share)),
             Some(mut symbol) => {
                 // In damaged text, a list may end before its items.
-                symbol.range.end = symbol.range.end.max(end.unwrap_or(0));
+                symbol.range.end = symbol.range.end.max(end);
                 let symbol = document_symbol(answer.ranges(), symbol);
-                answer.add_around(&symbol, "children", &items);
+                answer.add_around(&symbol, "children", &shares);
             }
         }
     }
@@ -394,9 +401,12 @@ pub(super) fn symbols(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// What items add to the outline of a document.
+#[derive(Clone)]
 struct AddsSymbols {
-    /// Where the entry ends, counted from the beginning of its block.
+    /// Where the last entry ends, counted from the beginning of the group.
     end: usize,
+    /// The number of the first item, where one of them is called after its place.
+    first: Option<usize>,
 }
 
 #[expect(deprecated, reason = "the type cannot be made without the field")]
@@ -424,7 +434,7 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
 }
 
 /// Returns what can be folded.
-pub(super) fn folding(snapshot: &Snapshot) -> Vec<String> {
+pub(super) fn folding(snapshot: &Snapshot) -> Vec<Piece> {
     let word = |ranges: &convert::Ranges<'_>, fold: Fold| {
         let range = ranges.range(fold.range);
         FoldingRange {
@@ -437,17 +447,17 @@ pub(super) fn folding(snapshot: &Snapshot) -> Vec<String> {
             ..FoldingRange::default()
         }
     };
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
-    for block in folding::folded_blocks(&snapshot.document) {
-        let lists: Vec<FoldingRange> = block.lists.iter().map(|fold| word(answer.ranges(), fold.clone())).collect();
-        answer.add(&lists);
-        let share = answer.share(Some(block.keeper), |ranges| {
-            (block.folds().into_iter().map(|fold| word(ranges, fold)).collect(), AddsFolds)
-        });
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, ());
+    for part in folding::foldable(&snapshot.document) {
+        let find_out = |ranges: &convert::Ranges<'_>| {
+            (part.folds().into_iter().map(|fold| word(ranges, fold)).collect::<Vec<_>>(), AddsFolds)
+        };
+        let share = answer.share(part.group(), (), find_out);
         answer.add_share(&share);
     }
     answer.finish()
 }
 
-/// What blocks add to the folds of a document.
+/// What parts add to the folds of a document.
+#[derive(Clone)]
 struct AddsFolds;

@@ -22,102 +22,97 @@ pub(super) trait Reader: Sized {
 
 /// Reads the table, as it is for a client with these abilities.
 pub(super) fn read<T: Reader>(reader: T, abilities: Abilities) -> T {
-    let triggers = [":", " ", "-", "{", "/", "\"", "*", "("];
-    let kinds = ["quickfix", fix_all::KIND, "source.speclens.run"];
-    let legend = json!({ "tokenTypes": tokens::legend(), "tokenModifiers": [] });
-    let diagnostics = json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
-    let pulled = if abilities.pulls_diagnostics { json!({ "diagnosticProvider": diagnostics }) } else { Value::Null };
-    let folders = json!({ "supported": true, "changeNotifications": true });
-    // Asked for while the connection lasts, or sent by every client.
-    let nothing = Value::Null;
+    let reader = files(reader);
+    let reader = diagnostics(reader, abilities);
+    let reader = typing(reader);
+    let reader = shown(reader);
+    actions(names(reader))
+}
+
+/// What is asked for while the connection lasts, or sent by every client, needs no capability.
+const NOTHING: Value = Value::Null;
+
+/// What becomes of documents, files and settings.
+fn files<T: Reader>(reader: T) -> T {
+    let sync = |part: Value| json!({ "textDocumentSync": part });
+    let folders = json!({ "workspaceFolders": { "supported": true, "changeNotifications": true } });
     reader
-        .method("textDocument/didOpen", Backend::did_open, json!({ "textDocumentSync": { "openClose": true } }))
-        .method("textDocument/didChange", Backend::did_change, json!({ "textDocumentSync": { "change": 2 } }))
-        .method(
-            "textDocument/didSave",
-            Backend::did_save,
-            json!({ "textDocumentSync": { "save": { "includeText": false } } }),
-        )
-        .method("textDocument/didClose", Backend::did_close, nothing.clone())
+        .method("textDocument/didOpen", Backend::did_open, sync(json!({ "openClose": true })))
+        .method("textDocument/didChange", Backend::did_change, sync(json!({ "change": 2 })))
+        .method("textDocument/didSave", Backend::did_save, sync(json!({ "save": { "includeText": false } })))
+        .method("textDocument/didClose", Backend::did_close, NOTHING)
         .method(
             "workspace/didChangeWorkspaceFolders",
             Backend::did_change_workspace_folders,
-            json!({ "workspace": { "workspaceFolders": folders } }),
+            json!({ "workspace": folders }),
         )
-        .method("workspace/didChangeConfiguration", Backend::did_change_configuration, nothing.clone())
-        .method("workspace/didChangeWatchedFiles", Backend::did_change_watched_files, nothing.clone())
-        .method("speclens/trust", Backend::trust, nothing.clone())
-        .method("window/workDoneProgress/cancel", Backend::cancel_progress, nothing)
-        .method("textDocument/diagnostic", Backend::diagnostic, pulled)
-        .method(
-            "textDocument/completion",
-            Backend::completion,
-            json!({ "completionProvider": { "triggerCharacters": triggers } }),
-        )
-        .method(
-            "completionItem/resolve",
-            Backend::completion_resolve,
-            json!({ "completionProvider": { "resolveProvider": true } }),
-        )
+        .method("workspace/didChangeConfiguration", Backend::did_change_configuration, NOTHING)
+        .method("workspace/didChangeWatchedFiles", Backend::did_change_watched_files, NOTHING)
+        .method("speclens/trust", Backend::trust, NOTHING)
+        .method("window/workDoneProgress/cancel", Backend::cancel_progress, NOTHING)
+}
+
+/// What is wrong, for clients that ask for it.
+fn diagnostics<T: Reader>(reader: T, abilities: Abilities) -> T {
+    let offer = json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
+    let offer = if abilities.pulls_diagnostics { json!({ "diagnosticProvider": offer }) } else { NOTHING };
+    reader.method("textDocument/diagnostic", Backend::diagnostic, offer)
+}
+
+/// What helps at the cursor.
+fn typing<T: Reader>(reader: T) -> T {
+    let completion = |part: Value| json!({ "completionProvider": part });
+    let triggers = json!({ "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*", "("] });
+    reader
+        .method("textDocument/completion", Backend::completion, completion(triggers))
+        .method("completionItem/resolve", Backend::completion_resolve, completion(json!({ "resolveProvider": true })))
         .method("textDocument/hover", Backend::hover, json!({ "hoverProvider": true }))
+        .method("textDocument/selectionRange", Backend::selection_range, json!({ "selectionRangeProvider": true }))
+}
+
+/// What is shown in a document and beside it.
+fn shown<T: Reader>(reader: T) -> T {
+    let tokens = |part: Value| json!({ "semanticTokensProvider": part });
+    let legend = json!({ "legend": { "tokenTypes": tokens::legend(), "tokenModifiers": [] }, "full": true });
+    let hints = |part: Value| json!({ "inlayHintProvider": part });
+    let without_resolving = json!({ "resolveProvider": false });
+    reader
         .method("textDocument/documentSymbol", Backend::document_symbol, json!({ "documentSymbolProvider": true }))
         .method("textDocument/foldingRange", Backend::folding_range, json!({ "foldingRangeProvider": true }))
-        .method("textDocument/selectionRange", Backend::selection_range, json!({ "selectionRangeProvider": true }))
-        .method(
-            "textDocument/semanticTokens/full",
-            Backend::semantic_tokens_full,
-            json!({ "semanticTokensProvider": { "legend": legend, "full": true } }),
-        )
-        .method(
-            "textDocument/semanticTokens/range",
-            Backend::semantic_tokens_range,
-            json!({ "semanticTokensProvider": { "range": true } }),
-        )
-        .method("textDocument/inlayHint", Backend::inlay_hint, json!({ "inlayHintProvider": {} }))
-        .method(
-            "inlayHint/resolve",
-            Backend::inlay_hint_resolve,
-            json!({ "inlayHintProvider": { "resolveProvider": true } }),
-        )
+        .method("textDocument/semanticTokens/full", Backend::semantic_tokens_full, tokens(legend))
+        .method("textDocument/semanticTokens/range", Backend::semantic_tokens_range, tokens(json!({ "range": true })))
+        .method("textDocument/inlayHint", Backend::inlay_hint, hints(json!({})))
+        .method("inlayHint/resolve", Backend::inlay_hint_resolve, hints(json!({ "resolveProvider": true })))
         .method(
             "textDocument/documentLink",
             Backend::document_link,
-            json!({ "documentLinkProvider": { "resolveProvider": false } }),
+            json!({ "documentLinkProvider": without_resolving }),
         )
+        .method("textDocument/codeLens", Backend::code_lens, json!({ "codeLensProvider": without_resolving }))
+}
+
+/// Where names are.
+fn names<T: Reader>(reader: T) -> T {
+    let rename = |part: Value| json!({ "renameProvider": part });
+    let highlight = json!({ "documentHighlightProvider": true });
+    reader
         .method("textDocument/definition", Backend::goto_definition, json!({ "definitionProvider": true }))
         .method("textDocument/references", Backend::references, json!({ "referencesProvider": true }))
-        .method(
-            "textDocument/documentHighlight",
-            Backend::document_highlight,
-            json!({ "documentHighlightProvider": true }),
-        )
-        .method(
-            "textDocument/prepareRename",
-            Backend::prepare_rename,
-            json!({ "renameProvider": { "prepareProvider": true } }),
-        )
-        .method("textDocument/rename", Backend::rename, json!({ "renameProvider": {} }))
+        .method("textDocument/documentHighlight", Backend::document_highlight, highlight)
+        .method("textDocument/prepareRename", Backend::prepare_rename, rename(json!({ "prepareProvider": true })))
+        .method("textDocument/rename", Backend::rename, rename(json!({})))
         .method("workspace/symbol", Backend::symbol, json!({ "workspaceSymbolProvider": true }))
-        .method(
-            "textDocument/codeLens",
-            Backend::code_lens,
-            json!({ "codeLensProvider": { "resolveProvider": false } }),
-        )
-        .method(
-            "textDocument/codeAction",
-            Backend::code_action,
-            json!({ "codeActionProvider": { "codeActionKinds": kinds } }),
-        )
-        .method(
-            "codeAction/resolve",
-            Backend::code_action_resolve,
-            json!({ "codeActionProvider": { "resolveProvider": true } }),
-        )
-        .method(
-            "workspace/executeCommand",
-            Backend::execute_command,
-            json!({ "executeCommandProvider": { "commands": commands::names() } }),
-        )
+}
+
+/// What can be done.
+fn actions<T: Reader>(reader: T) -> T {
+    let actions = |part: Value| json!({ "codeActionProvider": part });
+    let kinds = json!({ "codeActionKinds": ["quickfix", fix_all::KIND, "source.speclens.run"] });
+    let commands = json!({ "executeCommandProvider": { "commands": commands::names() } });
+    reader
+        .method("textDocument/codeAction", Backend::code_action, actions(kinds))
+        .method("codeAction/resolve", Backend::code_action_resolve, actions(json!({ "resolveProvider": true })))
+        .method("workspace/executeCommand", Backend::execute_command, commands)
 }
 
 impl Reader for LspServiceBuilder<Backend> {

@@ -1,7 +1,9 @@
 //! Ways through a document, from our terms into LSP's: where names come from and are used, what a path
 //! leads to, what a selection grows to.
 
-use std::{collections::HashMap, ops::Range as Bytes};
+use std::{any::type_name, collections::HashMap, hash::Hash, ops::Range as Bytes, sync::Arc};
+
+use serde::Serialize;
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
@@ -20,11 +22,12 @@ use super::{
     run_diagnostics::Converter,
     session::{Session, Snapshot},
     shares::Answer,
+    transport::Piece,
 };
 use crate::ide::{
     agents, links,
-    occurrences::{self, NameKind, Occurrences},
-    parts::parts,
+    occurrences::{self, Filled, NameKind, Occurrences},
+    parts::{Kept, parts},
     rename, selection,
     values::Values,
 };
@@ -99,7 +102,7 @@ pub(super) fn references(
     uri: &Uri,
     position: Position,
     definitions: bool,
-) -> Vec<Location> {
+) -> Vec<Piece> {
     let found = found(snapshot, position);
     if let Some(crossing) = found.as_ref().and_then(|found| Crossing::of(snapshot, found)) {
         let places = crossing.places(session, snapshot, uri).into_iter();
@@ -109,30 +112,64 @@ pub(super) fn references(
         if crossing.is_of("tasks") {
             wanted.extend(entries(snapshot));
         }
-        return wanted;
+        return vec![serde_json::to_string(&wanted).unwrap_or_default().into()];
     }
-    let places = found.into_iter().flat_map(|found| found.places);
-    let places = places.filter(|place| definitions || !place.is_definition);
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-    places.map(|place| Location { uri: uri.clone(), range: ranges.range(place.range) }).collect()
+    let word =
+        |range, is_definition: bool| (definitions || !is_definition).then(|| Location { uri: uri.clone(), range });
+    places(snapshot, found, &uri.0, word)
 }
 
 /// Returns the same, shown in the text.
-pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<DocumentHighlight> {
-    let places = found(snapshot, position).into_iter().flat_map(|found| found.places);
+pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Piece> {
     let kind = |is_definition| match is_definition {
         true => DocumentHighlightKind::Write,
         false => DocumentHighlightKind::Read,
     };
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
-    places
-        .map(|place| DocumentHighlight { range: ranges.range(place.range), kind: Some(kind(place.is_definition)) })
-        .collect()
+    let word = |range, is_definition| Some(DocumentHighlight { range, kind: Some(kind(is_definition)) });
+    places(snapshot, found(snapshot, position), (), word)
 }
+
+/// Returns the places of a name in the document, as a list. `word` makes a value of a place, and of whether the name comes
+/// from there; its values depend on the circumstances.
+fn places<V: Serialize>(
+    snapshot: &Snapshot,
+    found: Option<Occurrences>,
+    circumstances: impl Hash,
+    word: impl Fn(Range, bool) -> Option<V>,
+) -> Vec<Piece> {
+    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
+    let Some(Occurrences { name, kind, places, .. }) = found else {
+        return Answer::<()>::list(document, encoding, ()).finish();
+    };
+    let mut answer = Answer::list(document, encoding, (&name, circumstances, type_name::<V>()));
+    if let NameKind::BuiltIn(kind) = kind {
+        let mut known = Kept::with(document, ());
+        for part in parts(document, snapshot.place.file) {
+            let find_out = || Filled::all_in(&part);
+            let filled = match part.group() {
+                Some(group) => known.of(group, part.shape.id(), find_out),
+                None => Arc::new(find_out()),
+            };
+            let share = answer.share(part.group(), part.shape.id(), |ranges| {
+                let places = filled.iter().filter_map(|filled| filled.place_of(kind, &name, &part));
+                (places.filter_map(|place| word(ranges.range(place), false)).collect(), AddsPlaces)
+            });
+            answer.add_share(&share);
+        }
+    }
+    let places = places.into_iter().filter_map(|place| word(answer.ranges().range(place.range), place.is_definition));
+    let places: Vec<V> = places.collect();
+    answer.add(&places);
+    answer.finish()
+}
+
+/// What parts add to the places of a name.
+#[derive(Clone)]
+struct AddsPlaces;
 
 /// Returns the name that would be renamed.
 pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<PrepareRenameResult> {
-    let found = found(snapshot, position).filter(|found| found.kind != NameKind::BuiltIn)?;
+    let found = found(snapshot, position).filter(|found| !matches!(found.kind, NameKind::BuiltIn(_)))?;
     Some(PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
         range: range(snapshot, found.token),
         placeholder: found.name,
@@ -156,17 +193,17 @@ pub(super) fn rename(
 }
 
 /// Paths that lead somewhere.
-pub(super) fn links(snapshot: &Snapshot) -> Vec<String> {
+pub(super) fn links(snapshot: &Snapshot) -> Vec<Piece> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
     // Placeholders have other values on another day; files may come and go.
     let circumstances = (now.get(..DATE), snapshot.analyzer.epoch());
     // Many tests name the same file.
     let mut targets: HashMap<String, Option<Uri>> = HashMap::new();
-    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding);
+    let mut answer = Answer::list(&snapshot.document, snapshot.abilities.encoding, circumstances);
     for part in parts(&snapshot.document, snapshot.place.file) {
-        let share = answer.share(part.keeper.map(|keeper| keeper.under(circumstances)), |ranges| {
-            let found = links::links_in(&part, snapshot.place.file, values).into_iter();
+        let share = answer.share(part.group(), part.shape.id(), |ranges| {
+            let found = links::links_in(&part, values).into_iter();
             let linked = found.filter_map(|link| {
                 let find = |path: &String| target(snapshot, &links::opened(path, values.files));
                 let target = match targets.get(&link.path) {
@@ -184,6 +221,7 @@ pub(super) fn links(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// What parts add to the links of a document.
+#[derive(Clone)]
 struct AddsLinks;
 
 /// The length of a date at the beginning of a time.

@@ -183,7 +183,9 @@ impl Session {
     pub(super) fn publish(&self, uri: &lsp::Uri, list: List, version: Option<i32>) {
         let uri = serde_json::to_string(uri).unwrap_or_default();
         let version = version.map(|version| format!(",\"version\":{version}")).unwrap_or_default();
-        let parts = vec![format!("{{\"uri\":{uri},\"diagnostics\":"), list.into_json(), format!("{version}}}")];
+        let mut parts = vec![format!("{{\"uri\":{uri},\"diagnostics\":").into()];
+        parts.extend(list.into_json());
+        parts.push(format!("{version}}}").into());
         self.outbox.notify("textDocument/publishDiagnostics", parts);
     }
 }

@@ -1,37 +1,32 @@
-//! Puts answers about a whole document together from what its parts add to them. What a part adds is written as JSON once and
-//! kept with the part; its numbers of lines count from the first line of the part. To make the answer, these texts are copied,
-//! and the numbers of lines are written between them.
+//! Puts answers about a whole document together from what its parts add to them. What a group of items adds is written as JSON
+//! once and kept with the document; where lines came or went above it, the numbers of its lines are rewritten.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{fmt::Write as _, hash::Hash, sync::Arc};
 
 use serde::Serialize;
 use speclens_schema::document::{Document, Encoding};
 
-use super::convert::Ranges;
-use crate::ide::parts::Keeper;
+use super::{convert::Ranges, transport::Piece};
+use crate::ide::parts::{Group, Kept};
 
-/// The values that a part of a document adds to the answer `T`, as JSON with commas between them. `T` may say more about it.
+/// The values that a part of a document adds to an answer, as JSON with a comma before each. `T` may say more about them.
 pub(super) struct Share<T> {
-    json: Box<str>,
-    /// Where numbers of lines are omitted of the JSON, and how far each line is from the first one.
-    lines: Box<[(u32, u32)]>,
-    /// How many lines the part has.
-    height: u32,
+    json: Arc<str>,
+    /// The line in which the part began when the numbers of lines were written.
+    line: u32,
     pub more: T,
 }
 
 /// Puts an answer together.
-pub(super) struct Answer<'d> {
-    document: &'d Document,
+pub(super) struct Answer<'d, T: Send + Sync + 'static> {
     ranges: Ranges<'d>,
+    kept: Kept<Share<T>>,
     json: Pieces,
-    /// A byte of the text, and its line: most parts begin where the one before ends.
-    place: (usize, u32),
 }
 
 /// A long text of JSON in pieces. The allocator keeps the memory of large ones.
 pub(super) struct Pieces {
-    full: Vec<String>,
+    full: Vec<Piece>,
     last: String,
 }
 
@@ -41,88 +36,114 @@ impl Pieces {
         Pieces { full: Vec::new(), last: words.to_owned() }
     }
 
-    /// Returns the piece to which words are added. It holds what was added last.
+    /// Returns the piece to which words are added. It holds what was added last, unless that is kept elsewhere.
     pub(super) fn last(&mut self) -> &mut String {
         const LONG: usize = 48 * 1024;
         if self.last.len() > LONG {
-            let next = String::with_capacity(LONG + LONG / 4);
-            self.full.push(std::mem::replace(&mut self.last, next));
+            self.close();
         }
         &mut self.last
     }
 
+    fn close(&mut self) {
+        if !self.last.is_empty() {
+            self.full.push(std::mem::take(&mut self.last).into());
+        }
+    }
+
+    /// Whether the next value is the first one of its list or its object.
+    fn is_first(&self) -> bool {
+        self.last.ends_with(['[', '{'])
+    }
+
     /// Begins another value of a list or an object.
     pub(super) fn separate(&mut self) {
-        if !self.last.ends_with(['[', '{']) {
+        if !self.is_first() {
             self.last().push(',');
         }
     }
 
+    /// Adds values with a comma before each, which are not copied.
+    fn add_kept(&mut self, values: &Arc<str>) {
+        if values.is_empty() {
+            return;
+        }
+        let start = usize::from(self.is_first());
+        self.close();
+        self.full.push(Piece::kept(Arc::clone(values), start));
+    }
+
     /// Returns all pieces.
-    pub(super) fn finish(mut self, words: &str) -> Vec<String> {
+    pub(super) fn finish(mut self, words: &str) -> Vec<Piece> {
         self.last.push_str(words);
-        self.full.push(self.last);
+        self.close();
         self.full
     }
 }
 
-/// A share, and the line from which its lines count.
-pub(super) type Placed<T> = (Arc<Share<T>>, u32);
-
-impl<'d> Answer<'d> {
-    /// Begins an answer that is a list.
-    pub(super) fn list(document: &'d Document, encoding: Encoding) -> Answer<'d> {
-        Answer { document, ranges: Ranges::new(document, encoding), json: Pieces::new("["), place: (0, 0) }
+impl<'d, T: Clone + Send + Sync> Answer<'d, T> {
+    /// Begins an answer that is a list. What is kept of it depends on the circumstances.
+    pub(super) fn list(document: &'d Document, encoding: Encoding, circumstances: impl Hash) -> Answer<'d, T> {
+        let kept = Kept::with(document, (encoding as u8, circumstances));
+        Answer { ranges: Ranges::new(document, encoding), kept, json: Pieces::new("[") }
     }
 
-    /// Returns what a part adds. It is found out only where it is not kept yet, with lines that count from the first one of
-    /// the document.
-    pub(super) fn share<V: Serialize, T: Send + Sync + 'static>(
+    /// Returns what a part adds. It is found out where it is not kept: always, where the part is no group.
+    pub(super) fn share<V: Serialize>(
         &mut self,
-        keeper: Option<Keeper<'_>>,
+        group: Option<&Group<'_>>,
+        more: impl Hash,
         find_out: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
-    ) -> Placed<T> {
+    ) -> Arc<Share<T>> {
+        self.share_if(group, more, |_| true, find_out)
+    }
+
+    /// Returns the same where what is kept still holds.
+    pub(super) fn share_if<V: Serialize>(
+        &mut self,
+        group: Option<&Group<'_>>,
+        more: impl Hash,
+        still_holds: impl FnOnce(&T) -> bool,
+        find_out: impl FnOnce(&Ranges<'d>) -> (Vec<V>, T),
+    ) -> Arc<Share<T>> {
         let ranges = &self.ranges;
-        let Some(keeper) = keeper else {
+        let found = |line| {
             let (values, more) = find_out(ranges);
-            return (Arc::new(Share::of(&values, 0, 0, more)), 0);
+            Arc::new(Share { json: written(&values).into(), line, more })
         };
-        let line_of = |at: usize| u32::try_from(self.document.text().byte_to_line(at)).unwrap_or(u32::MAX);
-        let first = if self.place.0 == keeper.start { self.place.1 } else { line_of(keeper.start) };
-        let end = keeper.start + keeper.length;
-        let share = keeper.kept(|| {
-            let (values, more) = find_out(ranges);
-            Share::of(&values, first, line_of(end) - first, more)
-        });
-        self.place = (end, first + share.height);
-        (share, first)
+        let Some(group) = group else { return found(0) };
+        let text = ranges.document().text();
+        let line = u32::try_from(text.byte_to_line(group.start())).unwrap_or(u32::MAX);
+        self.kept.renewed(group, more, |known| match known.filter(|known| still_holds(&known.more)) {
+            Some(known) if known.line == line => known,
+            Some(known) => Arc::new(known.moved_to(line)),
+            None => found(line),
+        })
     }
 
     /// Adds values.
     pub(super) fn add(&mut self, values: &[impl Serialize]) {
-        self.add_share(&(Arc::new(Share::of(values, 0, 0, ())), 0));
+        let json = written(values);
+        let start = usize::from(self.json.is_first()).min(json.len());
+        self.json.last().push_str(&json[start..]);
     }
 
     /// Adds what a part adds.
-    pub(super) fn add_share<T>(&mut self, (share, first): &Placed<T>) {
-        if share.json.is_empty() {
-            return;
-        }
-        self.json.separate();
-        share.write(*first, self.json.last());
+    pub(super) fn add_share(&mut self, share: &Share<T>) {
+        self.json.add_kept(&share.json);
     }
 
     /// Adds a value that has a list of others as its member `name`, unless there are none.
-    pub(super) fn add_around<T>(&mut self, value: &impl Serialize, name: &str, inner: &[Placed<T>]) {
+    pub(super) fn add_around(&mut self, value: &impl Serialize, name: &str, inner: &[Arc<Share<T>>]) {
         self.add(std::slice::from_ref(value));
-        if inner.iter().all(|(share, _)| share.json.is_empty()) {
+        if inner.iter().all(|share| share.json.is_empty()) {
             return;
         }
         // The end of the object comes after its last member.
         self.json.last.pop();
         let _ = write!(self.json.last, ",\"{name}\":[");
-        inner.iter().for_each(|placed| self.add_share(placed));
-        self.json.last.push_str("]}");
+        inner.iter().for_each(|share| self.add_share(share));
+        self.json.last().push_str("]}");
     }
 
     /// Returns the converter of ranges.
@@ -131,35 +152,27 @@ impl<'d> Answer<'d> {
     }
 
     /// Returns the whole answer, in pieces.
-    pub(super) fn finish(self) -> Vec<String> {
+    pub(super) fn finish(self) -> Vec<Piece> {
         self.json.finish("]")
     }
 }
 
-impl<T> Share<T> {
-    fn of(values: &[impl Serialize], first: u32, height: u32, more: T) -> Share<T> {
-        let mut json = String::new();
-        let mut lines = Vec::new();
-        for value in values {
-            // Values of LSP have no keys that are not text.
-            let Ok(words) = serde_json::to_string(value) else { continue };
-            if !json.is_empty() {
-                json.push(',');
-            }
-            leave_lines_out(&words, first, &mut json, &mut lines);
-        }
-        Share { json: json.into(), lines: lines.into(), height, more }
+/// Returns values as JSON with a comma before each.
+fn written(values: &[impl Serialize]) -> String {
+    let mut json = String::new();
+    // Values of LSP have no keys that are not text.
+    for words in values.iter().filter_map(|value| serde_json::to_string(value).ok()) {
+        json.push(',');
+        json.push_str(&words);
     }
+    json
+}
 
-    fn write(&self, first: u32, into: &mut String) {
-        into.reserve(self.json.len() + 8 * self.lines.len());
-        let mut from = 0;
-        for &(at, line) in &self.lines {
-            into.push_str(&self.json[from..at as usize]);
-            push_number(first.wrapping_add(line), into);
-            from = at as usize;
-        }
-        into.push_str(&self.json[from..]);
+impl<T: Clone> Share<T> {
+    fn moved_to(&self, line: u32) -> Share<T> {
+        let mut json = String::with_capacity(self.json.len() + self.json.len() / 64);
+        push_moved(&self.json, self.line, line, &mut json);
+        Share { json: json.into(), line, more: self.more.clone() }
     }
 }
 
@@ -167,19 +180,24 @@ impl<T> Share<T> {
 /// is escaped, so the first one of such a member would be preceded by a backslash, and the last one as well.
 const LINES: [&str; 3] = ["\"line\":", "\"startLine\":", "\"endLine\":"];
 
-fn leave_lines_out(words: &str, first: u32, json: &mut String, lines: &mut Vec<(u32, u32)>) {
-    let mut from = 0;
-    for at in memchr::memmem::find_iter(words.as_bytes(), "ine\":").map(|at| at + "ine\":".len()) {
-        if !LINES.iter().any(|name| words[..at].ends_with(name)) {
+/// Adds values as JSON, with the numbers of their lines moved from one place to another.
+pub(super) fn push_moved(json: &str, from: u32, to: u32, into: &mut String) {
+    if from == to {
+        into.push_str(json);
+        return;
+    }
+    let mut copied = 0;
+    for at in memchr::memmem::find_iter(json.as_bytes(), "ine\":").map(|at| at + "ine\":".len()) {
+        if !LINES.iter().any(|name| json[..at].ends_with(name)) {
             continue;
         }
-        let digits = words[at..].bytes().take_while(u8::is_ascii_digit).count();
-        let Ok(line) = words[at..at + digits].parse::<u32>() else { continue };
-        json.push_str(&words[from..at]);
-        from = at + digits;
-        lines.push((u32::try_from(json.len()).unwrap_or(u32::MAX), line.wrapping_sub(first)));
+        let digits = json[at..].bytes().take_while(u8::is_ascii_digit).count();
+        let Ok(line) = json[at..at + digits].parse::<u32>() else { continue };
+        into.push_str(&json[copied..at]);
+        push_number(line.wrapping_sub(from).wrapping_add(to), into);
+        copied = at + digits;
     }
-    json.push_str(&words[from..]);
+    into.push_str(&json[copied..]);
 }
 
 /// Much faster than a formatter: an answer has tens of thousands of them.
@@ -205,54 +223,87 @@ mod tests {
         document::{Document, Encoding},
     };
 
-    use super::{Answer, Share};
-    use crate::ide::parts::Keeper;
+    use super::{Answer, Piece, push_moved};
+    use crate::ide::parts::groups;
 
     #[test]
-    fn only_lines_of_ranges_count_from_the_first_line_of_the_part() {
+    fn only_lines_of_ranges_are_moved() {
         let names = ["\"line\":7", "line", "\\\"line\":7", "startLine\":3", "{\"endLine\":3}", "é\n\"line\":\\"];
         for name in names {
             let value = |by: u32| json!({ "name": name, "range": { "start": { "line": 12 + by, "character": 7 } }, "startLine": 100 + by, "line": 12 + by, "endLine": 4_000_000_000u32 - 7 + by });
-            let share = Share::of(&[value(0), value(0)], 12, 0, ());
-            assert_eq!(share.lines.len(), 8, "{name}");
             for by in [0, 1, 5] {
-                let mut words = String::new();
-                share.write(12 + by, &mut words);
-                let read: Value = serde_json::from_str(&format!("[{words}]")).unwrap();
-                assert_eq!(read, json!([value(by), value(by)]), "{name}");
+                let mut moved = String::new();
+                push_moved(&value(0).to_string(), 12, 12 + by, &mut moved);
+                assert_eq!(serde_json::from_str::<Value>(&moved).unwrap(), value(by), "{name}");
+                let mut back = String::new();
+                push_moved(&moved, 12 + by, 12, &mut back);
+                assert_eq!(back, value(0).to_string());
             }
         }
+    }
+
+    fn text_of(pieces: &[Piece]) -> String {
+        pieces.iter().map(|piece| str::from_utf8(piece.as_ref()).unwrap()).collect()
     }
 
     #[test]
     fn long_answer_in_pieces_is_the_list_of_what_the_parts_add() {
         const COUNT: usize = 3000;
+        #[derive(Clone)]
         struct AddsNames;
-        let text = (0..COUNT).map(|number| format!("- a: {number}\n")).collect::<String>();
-        let document = Document::read(&text, ScalarRules::Yaml12);
-        let items: Vec<_> = document.root().unwrap().items().collect();
-        // The second time all is known.
-        for is_known in [false, true] {
-            let mut answer = Answer::list(&document, Encoding::Utf16);
-            for (number, item) in items.iter().enumerate() {
-                let share = answer.share(Keeper::of_item(*item), |ranges| {
-                    assert!(!is_known);
-                    let range = ranges.range(item.range());
-                    let values =
-                        if number % 3 == 0 { vec![] } else { vec![json!({ "name": "x".repeat(40), "range": range })] };
-                    (values, AddsNames)
-                });
-                answer.add_share(&share);
+        for indent in ["", "  "] {
+            let items: String = (0..COUNT).map(|number| format!("{indent}- a: {number}\n")).collect();
+            let mut document = Document::read(&format!("# first\nlist:\n{items}"), ScalarRules::Yaml12);
+            // The second time all is known, then some lines came, then one item is another one.
+            for (edited, lines, fresh) in
+                [(None, 0, COUNT), (None, 0, 0), (Some(("# first", "#\n#\n")), 2, 0), (Some(("100\n", "7")), 2, 16)]
+            {
+                if let Some((place, words)) = edited {
+                    let at = String::from(document.text()).find(place).unwrap();
+                    document.edit(at..at, words);
+                    document.refresh();
+                }
+                let list = document.root().unwrap().get("list").unwrap();
+                let mut answer = Answer::list(&document, Encoding::Utf16, ());
+                let mut found = 0;
+                for group in groups(list) {
+                    let share = answer.share(Some(&group), (), |ranges| {
+                        found += group.numbers().len();
+                        let items = group.items().filter(|item| !item.get("a").unwrap().text().unwrap().ends_with('3'));
+                        let value = |range| json!({ "name": "x".repeat(40), "range": ranges.range(range) });
+                        (items.map(|item| value(item.range())).collect(), AddsNames)
+                    });
+                    answer.add_share(&share);
+                }
+                assert!(found <= fresh, "{found} of {fresh}");
+                answer.add_around(&json!({ "line": 3 }), "children", &[]);
+                let pieces = answer.finish();
+                assert!(pieces.len() > 3 && pieces.iter().all(|piece| piece.as_ref().len() < 64 * 1024));
+                let read: Vec<Value> = serde_json::from_str(&text_of(&pieces)).unwrap();
+                let shown = (0..COUNT).filter(|number| number % 10 != 3);
+                assert_eq!(read.len(), shown.clone().count() + 1);
+                for (number, value) in shown.zip(&read) {
+                    let start = json!({ "line": number + 2 + lines, "character": indent.len() + 2 });
+                    assert_eq!(value["range"]["start"], start);
+                }
+                assert_eq!(read.last(), Some(&json!({ "line": 3 })));
             }
-            answer.add_around(&json!({ "line": 3 }), "children", &Vec::<super::Placed<AddsNames>>::new());
-            let pieces = answer.finish();
-            assert!(pieces.len() > 3 && pieces.iter().all(|piece| piece.len() < 64 * 1024));
-            let read: Vec<Value> = serde_json::from_str(&pieces.concat()).unwrap();
-            assert_eq!(read.len(), COUNT / 3 * 2 + 1);
-            for (at, value) in read[..COUNT / 3 * 2].iter().enumerate() {
-                assert_eq!(value["range"]["start"], json!({ "line": at / 2 * 3 + at % 2 + 1, "character": 2 }));
-            }
-            assert_eq!(read[COUNT / 3 * 2], json!({ "line": 3 }));
+        }
+    }
+
+    #[test]
+    fn values_are_separated_whatever_comes_first() {
+        let document = Document::read("- a\n", ScalarRules::Yaml12);
+        for adds in [[true, false, true], [false, true, false], [false; 3]] {
+            let mut answer = Answer::list(&document, Encoding::Utf8, ());
+            let shares = adds.map(|adds| answer.share(None, (), |_| (vec![1; usize::from(adds)], ())));
+            shares.iter().for_each(|share| answer.add_share(share));
+            answer.add(&[7]);
+            answer.add_around(&json!({ "a": 1 }), "b", &shares);
+            let read: Value = serde_json::from_str(&text_of(&answer.finish())).unwrap();
+            let ones: Vec<Value> = adds.iter().filter(|adds| **adds).map(|_| json!(1)).collect();
+            let around = if ones.is_empty() { json!({ "a": 1 }) } else { json!({ "a": 1, "b": ones.clone() }) };
+            assert_eq!(read, Value::from_iter(ones.into_iter().chain([json!(7), around])));
         }
     }
 }

@@ -5,10 +5,10 @@ use std::{fmt::Write as _, sync::Arc};
 use serde_json::json;
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{convert, session::Snapshot, shares::Pieces};
+use super::{convert, session::Snapshot, shares::Pieces, transport::Piece};
 use crate::ide::{
     hints,
-    parts::parts,
+    parts::{Kept, parts},
     tokens::{self, Token, TokenKind},
     values::Values,
 };
@@ -93,16 +93,19 @@ impl Chain {
 }
 
 /// Returns the tokens of a whole document, as JSON.
-pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<String> {
+pub(super) fn all_tokens(snapshot: &Snapshot) -> Vec<Piece> {
     let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
     let ranges = convert::Ranges::new(document, encoding);
     let mut json = Pieces::new("{\"data\":[");
+    let mut kept = Kept::with(document, encoding as u8);
     let mut before = 0;
     for part in parts(document, snapshot.place.file) {
-        let start = part.keeper.map_or(0, |keeper| keeper.start);
-        let line = u32::try_from(document.text().byte_to_line(start)).unwrap_or(u32::MAX);
+        let line = u32::try_from(document.text().byte_to_line(part.start())).unwrap_or(u32::MAX);
         let find_out = || Chain::of(&chained(&ranges, tokens::tokens_in(document, &part), line));
-        let chain = part.keeper.map_or_else(|| Arc::new(find_out()), |keeper| keeper.kept(find_out));
+        let chain = match part.group() {
+            Some(group) => kept.of(group, part.shape.id(), find_out),
+            None => Arc::new(find_out()),
+        };
         let Some(Chain { down, height, words }) = &*chain else { continue };
         json.separate();
         let first = line + down;

@@ -5,8 +5,7 @@
 use std::{
     cell::RefCell,
     convert::Infallible,
-    future::Future,
-    io,
+    future::{Future, poll_fn},
     panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
@@ -16,109 +15,78 @@ use std::{
     task::{Context, Poll},
 };
 
+use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
+use serde::Serialize;
 use serde_json::json;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 use tower::Service;
-use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+use tower_lsp_server::{
+    ClientSocket,
+    jsonrpc::{Error, ErrorCode, Id, Request, Response},
+};
 
-/// Passes on messages from the client, and omits what is none: the framework stops reading at the first message that it
-/// cannot decode. Ends when the input ends.
-pub(super) async fn sift<R, W>(input: R, mut output: W, outbox: Outbox)
+use super::inbox::{Inbox, Message};
+
+/// Has a service handle the messages of a client until the client says `exit` or the input ends. Requests are begun in the
+/// order in which they come, and worked on side by side.
+pub(super) async fn serve<R, S>(input: R, mut service: S, socket: ClientSocket, outbox: Outbox)
 where
     R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
+    S: Service<Request, Response = Option<Response>, Error = Infallible>,
 {
-    let mut input = BufReader::with_capacity(64 * 1024, input);
-    let mut header = Vec::new();
-    loop {
-        let mut length = None;
-        loop {
-            header.clear();
-            match (&mut input).take(HEADER_LIMIT).read_until(b'\n', &mut header).await {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            let line = String::from_utf8_lossy(&header);
-            let line = line.trim();
-            if line.is_empty() {
-                // Blank lines between messages are harmless.
-                if length.is_some() {
-                    break;
+    let (mut asked, mut answers) = socket.split();
+    let (begin, mut begun) = unbounded_channel();
+    let reading = async {
+        let begin = begin;
+        let mut inbox = Inbox::new(input, outbox.clone());
+        while let Some(message) = inbox.next().await {
+            match message {
+                Message::Request(request) => {
+                    // Until `initialize` is answered, nothing else is begun.
+                    let Ok(()) = poll_fn(|context| service.poll_ready(context)).await;
+                    // Some clients do not close the pipe after it.
+                    let is_last = request.method() == "exit";
+                    let _ = begin.send(service.call(request));
+                    if is_last {
+                        return;
+                    }
                 }
-                continue;
+                Message::Response(response) => {
+                    if answers.send(response).await.is_err() {
+                        return;
+                    }
+                }
             }
-            if let Some((name, value)) = line.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse::<usize>().ok();
-            }
         }
-        let length = length.unwrap_or_default();
-        if length > MESSAGE_LIMIT {
-            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
-            return;
-        }
-        let mut body = vec![0; length];
-        if input.read_exact(&mut body).await.is_err() {
-            return;
-        }
-        if let Some((code, reason)) = wrong_with(&body) {
-            tracing::warn!("a message was ignored: {reason}");
-            outbox.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } }));
-            continue;
-        }
-        let framed = async {
-            output.write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes()).await?;
-            output.write_all(&body).await
-        };
-        if framed.await.is_err() {
-            return;
-        }
-    }
-}
-
-/// A header line is not longer.
-const HEADER_LIMIT: u64 = 64 * 1024;
-
-/// A message is not larger: no document that is read can be.
-const MESSAGE_LIMIT: usize = 512 * 1024 * 1024;
-
-/// The framework's own idea of a message, so what is decoded here does not fail there.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum Message {
-    #[expect(dead_code, reason = "only whether it can be decoded counts")]
-    Response(Response),
-    Request(Request),
-}
-
-/// Says why the framework could not decode a body, as the code and the text of an error.
-fn wrong_with(body: &[u8]) -> Option<(i32, String)> {
-    let malformed = |reason: String| Some((INVALID_REQUEST, format!("not a message of JSON-RPC 2.0: {reason}")));
-    let Ok(body) = std::str::from_utf8(body) else {
-        return Some((PARSE_ERROR, "not valid JSON: not UTF-8".to_owned()));
     };
-    match serde_json::from_str(body) {
-        // Answered as a request, it would look like the answer to a request of the client with the same id.
-        Ok(Message::Request(request)) if request.method().is_empty() => {
-            malformed("expected a method, a result or an error, and an id that is an integer or a string".to_owned())
+    let answering = async {
+        let mut underway = FuturesUnordered::new();
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                call = begun.recv(), if is_open => match call {
+                    Some(call) => underway.push(call),
+                    None => is_open = false,
+                },
+                Some(Ok(answer)) = underway.next() => answer.iter().for_each(|response| outbox.send(response)),
+                else => return,
+            }
         }
-        Ok(Message::Request(_) | Message::Response(_)) => None,
-        Err(error) if error.is_data() => {
-            malformed("expected `jsonrpc`, and an id that is an integer or a string".to_owned())
+    };
+    let asking = async {
+        while let Some(request) = asked.next().await {
+            outbox.send(&request);
         }
-        Err(error) => Some((PARSE_ERROR, format!("not valid JSON: {error}"))),
+        std::future::pending().await
+    };
+    tokio::select! {
+        _ = async { tokio::join!(reading, answering) } => {}
+        () = asking => {}
     }
 }
-
-/// JSON-RPC's code for a text that cannot be read.
-const PARSE_ERROR: i32 = -32700;
-
-/// JSON-RPC's code for a message without the specified form.
-const INVALID_REQUEST: i32 = -32600;
 
 /// Takes bytes at once and hands them to a task of their own: a client that does not read stops only
 /// that task. What we send is coalesced and capped elsewhere, so the queue stays small.
@@ -128,7 +96,40 @@ pub(super) struct Outbox {
 }
 
 /// The bytes of a message, in pieces: the allocator keeps the memory of large ones.
-type Pieces = Vec<Vec<u8>>;
+type Pieces = Vec<Piece>;
+
+/// Bytes of a message.
+#[derive(Debug)]
+pub(super) struct Piece(Bytes);
+
+#[derive(Debug)]
+enum Bytes {
+    Own(Vec<u8>),
+    /// A text from a byte on, which is kept elsewhere as well.
+    Kept(Arc<str>, usize),
+}
+
+impl Piece {
+    /// Returns a text from a byte on, which is not copied.
+    pub(super) fn kept(text: Arc<str>, start: usize) -> Piece {
+        Piece(Bytes::Kept(text, start))
+    }
+}
+
+impl From<String> for Piece {
+    fn from(text: String) -> Piece {
+        Piece(Bytes::Own(text.into_bytes()))
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Own(bytes) => bytes,
+            Bytes::Kept(text, start) => &text.as_bytes()[*start..],
+        }
+    }
+}
 
 impl Outbox {
     /// Returns a queue in front of `output`, and the task that drains it. The task ends when the queue is dropped and
@@ -144,24 +145,24 @@ impl Outbox {
 
 impl Outbox {
     /// Sends a notification past the framework. `parts` together are its parameters, as JSON.
-    pub(super) fn notify(&self, method: &str, parts: Vec<String>) {
+    pub(super) fn notify(&self, method: &str, parts: Vec<Piece>) {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":");
-        self.send_parts(std::iter::once(head).chain(parts).chain(["}".to_owned()]));
+        self.send_parts(head, parts, "}");
     }
 
-    /// Sends a message beside those of the framework.
-    fn send(&self, message: serde_json::Value) {
-        self.send_parts([message.to_string()]);
+    /// Sends a message.
+    pub(super) fn send(&self, message: &impl Serialize) {
+        // Nothing in a message can be refused.
+        self.send_parts(serde_json::to_string(message).unwrap_or_default(), Vec::new(), "");
     }
 
-    /// The parts of one message, which are not copied.
-    fn send_parts(&self, parts: impl IntoIterator<Item = String>) {
-        let parts = parts.into_iter().map(String::into_bytes);
-        let mut pieces: Pieces = std::iter::once(Vec::new()).chain(parts).collect();
-        let length: usize = pieces.iter().map(Vec::len).sum();
-        pieces[0] = format!("Content-Length: {length}\r\n\r\n").into_bytes();
+    /// Sends one message.
+    fn send_parts(&self, head: String, parts: Vec<Piece>, end: &str) {
+        let length = head.len() + parts.iter().map(|part| part.as_ref().len()).sum::<usize>() + end.len();
+        let head = format!("Content-Length: {length}\r\n\r\n{head}");
+        let pieces = std::iter::once(head.into()).chain(parts).chain([end.to_owned().into()]);
         // A client that is gone needs no message.
-        let _ = self.queue.send(pieces);
+        let _ = self.queue.send(pieces.collect());
     }
 }
 
@@ -174,15 +175,16 @@ async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mu
             pieces.extend(more);
         }
         let written = async {
-            for piece in pieces {
+            for piece in &pieces {
+                let piece = piece.as_ref();
                 if bytes.len() + piece.len() > LONG {
                     output.write_all(&bytes).await?;
                     bytes.clear();
                 }
                 if piece.len() > LONG {
-                    output.write_all(&piece).await?;
+                    output.write_all(piece).await?;
                 } else {
-                    bytes.extend(piece);
+                    bytes.extend_from_slice(piece);
                 }
             }
             output.write_all(&bytes).await?;
@@ -195,31 +197,14 @@ async fn drain<W: AsyncWrite + Unpin>(mut waiting: UnboundedReceiver<Pieces>, mu
     }
 }
 
-impl AsyncWrite for Outbox {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.queue.send(vec![bytes.to_vec()]) {
-            Ok(()) => Poll::Ready(Ok(bytes.len())),
-            Err(_) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
 tokio::task_local! {
     /// The result of the request that is being handled, as JSON, when it goes past the framework.
-    static RESULT: RefCell<Option<Vec<String>>>;
+    static RESULT: RefCell<Option<Vec<Piece>>>;
 }
 
 /// Answers the request that is being handled with this result, a JSON text in pieces. What its handler returns is
 /// omitted, unless it is an error. Gives the text back when no request is being handled.
-pub(super) fn answer(result: Vec<String>) -> Result<(), Vec<String>> {
+pub(super) fn answer(result: Vec<Piece>) -> Result<(), Vec<Piece>> {
     let mut result = Some(result);
     let _ = RESULT.try_with(|slot| *slot.borrow_mut() = result.take());
     result.map_or(Ok(()), Err)
@@ -291,7 +276,7 @@ where
             Ok(match (response, ready) {
                 (Some(response), Some(result)) if response.is_ok() => {
                     let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", json!(response.id()));
-                    outbox.send_parts([head].into_iter().chain(result).chain(["}".to_owned()]));
+                    outbox.send_parts(head, result, "}");
                     None
                 }
                 (response, _) => response,
@@ -361,11 +346,11 @@ impl<F: Future> Future for CatchUnwind<F> {
 mod tests {
     use std::{future::Future, pin::Pin, task::Poll};
 
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::AsyncReadExt;
     use tower::Service;
     use tower_lsp_server::jsonrpc::{Request, Response};
 
-    use super::{Guarded, Outbox, sift};
+    use super::{Guarded, Outbox, Piece};
 
     /// A service whose handlers panic: at once, or when they are polled.
     struct Panics;
@@ -420,7 +405,7 @@ mod tests {
                 let id = request.id().unwrap().clone();
                 tokio::task::yield_now().await;
                 if request.method() != "short" {
-                    super::answer(["[1,", "2]"].map(str::to_owned).to_vec()).unwrap();
+                    super::answer(pieces(["[1,", "2]"])).unwrap();
                 }
                 let error = tower_lsp_server::jsonrpc::Error::request_cancelled();
                 Ok(Some(match request.method() {
@@ -429,6 +414,10 @@ mod tests {
                 }))
             })
         }
+    }
+
+    fn pieces([own, kept]: [&str; 2]) -> Vec<Piece> {
+        vec![own.to_owned().into(), Piece::kept(format!(",{kept}").into(), 1)]
     }
 
     #[tokio::test]
@@ -450,37 +439,21 @@ mod tests {
         let body = |id: u32| format!("Content-Length: 39\r\n\r\n{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,2]}}");
         assert_eq!(past, format!("{}{}", body(1), body(4)));
         drained.await.unwrap();
-        assert_eq!(super::answer(vec!["1".to_owned()]), Err(vec!["1".to_owned()]));
+        assert!(super::answer(pieces(["", "1"])).is_err_and(|given_back| given_back[1].as_ref() == b"1"));
     }
 
     #[tokio::test]
     async fn a_client_that_does_not_read_blocks_nothing() {
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let (mut outbox, draining) = Outbox::new(ours);
+        let (outbox, draining) = Outbox::new(ours);
         let drained = tokio::spawn(draining);
         for _ in 0..4000 {
-            outbox.write_all(&[b'x'; 1000]).await.unwrap();
+            outbox.send(&"x".repeat(998));
         }
         drop(outbox);
         let mut all = Vec::new();
         theirs.read_to_end(&mut all).await.unwrap();
-        assert_eq!(all.len(), 4_000_000);
+        assert_eq!(all.len(), 4000 * (1000 + "Content-Length: 1000\r\n\r\n".len()));
         drained.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn what_is_no_message_is_left_out() {
-        let good = "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}";
-        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        let text = [frame("{garbage}"), frame("[]"), frame("{\"jsonrpc\":\"1.0\",\"id\":1}"), frame(good)].concat();
-        let (answers, mut client) = tokio::io::duplex(64 * 1024);
-        let (outbox, draining) = Outbox::new(answers);
-        tokio::spawn(draining);
-        let mut passed = Vec::new();
-        sift(text.as_bytes(), &mut passed, outbox).await;
-        assert_eq!(String::from_utf8(passed).unwrap(), frame(good));
-        let mut answers = String::new();
-        client.read_to_string(&mut answers).await.unwrap();
-        assert_eq!(answers.matches("\"error\"").count(), 3, "{answers}");
     }
 }

@@ -1,4 +1,4 @@
--- Tasks of cli-bench that models act on: scripts answer in their place.
+-- Tasks of cli-bench that models attempt: scripts answer in their place.
 
 local scenario = {}
 
@@ -13,7 +13,7 @@ function scenario.tests(T)
     return T.diagnostics('speclens run')
   end
 
-  --- How often the polite model has acted.
+  --- Number of runs of the polite model.
   local function runs()
     return #vim.fn.readfile('runs.txt')
   end
@@ -24,7 +24,7 @@ function scenario.tests(T)
     end)
   end
 
-  test('lenses stand above each task of a suite, and above the tasks in its files', function()
+  test('lenses are above each task of a suite, and above the tasks in its files', function()
     T.open('greeter/cli-bench.yaml')
     for _, title in ipairs({ '▶ Run', 'Run with…', 'Dry run' }) do
       T.above('id: wave', title)

@@ -1,4 +1,4 @@
--- What the plugin gives to Neovim.
+-- The plugin's features in Neovim.
 
 local scenario = {}
 
@@ -34,7 +34,7 @@ function scenario.tests(T)
     local line = T.line('contains: [hello]')
     vim.api.nvim_buf_set_lines(T.buf, line, line, false, { '        max' })
     vim.api.nvim_win_set_cursor(0, { line + 1, 0 })
-    -- Typed as by a person, who looks at the list before choosing; without a screen, waiting has to be a key, too.
+    -- Typed like a user who looks at the list before choosing; headless, waiting has to be a key, too.
     local seen
     _G.wait_for_list = function()
       seen = vim.wait(20000, function()
@@ -47,7 +47,7 @@ function scenario.tests(T)
     assert(vim.startswith(text, '        maxLength:'), text)
   end)
 
-  test('lenses stand above the file and each test', function()
+  test('lenses are above the file and each test', function()
     local titles = { greets = '▶ Run', ['finds the order'] = '▶ Run', ['never apologises'] = '! has problems' }
     for name, title in pairs(titles) do
       wait('a lens above ' .. name, function()

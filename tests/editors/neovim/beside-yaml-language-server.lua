@@ -1,4 +1,4 @@
--- With a general YAML server on the same buffer, nothing is there twice.
+-- With a general YAML server on the same buffer, nothing appears twice.
 
 local scenario = {}
 
@@ -21,7 +21,7 @@ end
 function scenario.tests(T)
   local test, wait, is = T.test, T.wait, T.is
 
-  --- `source: text` of all that is underlined, each as often as it is there.
+  --- `source: text` of every underlined range, as often as it occurs.
   local function all()
     local list = vim.tbl_map(function(it)
       return ('%s: %s'):format(it.source, T.underlined(it))
@@ -30,7 +30,7 @@ function scenario.tests(T)
     return list
   end
 
-  --- Both servers have said what they have to say about the text: each answers in order, so an answer to a later request comes after.
+  --- Waits until both servers have reported on the text: each answers in order, so the answer to a later request comes after.
   local function settled()
     for _, client in ipairs(vim.lsp.get_clients({ bufnr = T.buf })) do
       local answered

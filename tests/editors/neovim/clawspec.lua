@@ -1,4 +1,4 @@
--- A ClawSpec workspace whose gateway is played by a script.
+-- A ClawSpec workspace with a scripted gateway.
 
 local scenario = {}
 

@@ -1,4 +1,4 @@
--- Without the plugin's setup(): vim.lsp.enable('speclens') is all, and the program is on PATH. 0.11 and later.
+-- Without the plugin's setup(): only vim.lsp.enable('speclens'), with the program on PATH. 0.11 and later.
 
 local scenario = {}
 

@@ -1,4 +1,4 @@
--- Files of the other formats, and task files and contracts that no name gives away.
+-- Files of the other formats, and task files and contracts with arbitrary names.
 
 local scenario = {}
 
@@ -19,7 +19,7 @@ function scenario.tests(T)
     is(marked, T.underlined(T.problems()[1]))
   end
 
-  --- What completion offers behind `text`.
+  --- The completion items after `text`.
   local function offered(text)
     local line = T.line(text)
     local params = vim.lsp.util.make_position_params(0, T.client().offset_encoding)
@@ -34,7 +34,7 @@ function scenario.tests(T)
     return labels
   end
 
-  --- The preferred fix at the one problem, applied.
+  --- Applies the preferred fix of the one problem.
   local function fix()
     local it = T.problems()[1]
     vim.api.nvim_win_set_cursor(0, { it.lnum + 1, it.col })
@@ -49,7 +49,7 @@ function scenario.tests(T)
     end)
   end
 
-  test('a suite of cli-bench: an unknown key is named and cured', function()
+  test('a suite of cli-bench: an unknown key is reported and fixed', function()
     damaged('cli-bench/cli-bench.yaml', 'tasks:', 'task:', 'task')
     fix()
     T.line('tasks:')
@@ -70,7 +70,7 @@ function scenario.tests(T)
     vim.fn.writefile({ 'version: "1.0"' }, 'loose/agents/website/tests/scenarios.yaml')
     T.open('loose/agents/website/tests/scenarios.yaml')
     is('loose', vim.fs.basename(T.client().config.root_dir))
-    -- A script goes with its suite, wherever that is.
+    -- A script belongs to its suite, wherever that is.
     vim.fn.mkdir('loose/skills/bench', 'p')
     vim.fn.writefile({ 'cli: git', 'tasks: []' }, 'loose/skills/bench/cli-bench.yaml')
     vim.fn.writefile({ 'default: [{ say: a }]' }, 'loose/skills/bench/careful.script.yaml')

@@ -11,7 +11,7 @@ local function say(verdict, name)
   io.stdout:write(verdict .. ' ' .. name:gsub('\n', '\n  ') .. '\n')
 end
 
---- Waits for an event; the deadline is there for the day it does not come.
+--- Waits for an event, with a deadline in case it does not come.
 function T.wait(what, seen)
   local answer
   local came = vim.wait(20000, function()
@@ -31,7 +31,7 @@ function T.is(expected, actual)
 end
 
 function T.test(name, check)
-  -- Every test begins with the suite as it is on disk.
+  -- Every test begins with the suite on disk.
   vim.api.nvim_set_current_buf(T.buf)
   if not vim.deep_equal(T.original, vim.api.nvim_buf_get_lines(T.buf, 0, -1, false)) then
     vim.api.nvim_buf_set_lines(T.buf, 0, -1, false, T.original)
@@ -47,7 +47,7 @@ function T.test(name, check)
   say('not ok', ('%s: %s\ndiagnostics: %s\nlenses: %s'):format(name, reason, vim.inspect(seen), vim.inspect(T.titles())))
 end
 
---- Opens another file, as it is on disk; tests after this one begin with it.
+--- Opens another file from disk; later tests begin with it.
 function T.open(path)
   vim.cmd.edit({ path, bang = true })
   T.buf = vim.api.nvim_get_current_buf()
@@ -70,7 +70,7 @@ function T.stop(client)
   end
 end
 
--- What is on the screen ---------------------------------------------------------------------------------------------
+-- Screen contents ---------------------------------------------------------------------------------------------------
 
 function T.client()
   return T.wait('the client', function()
@@ -85,7 +85,7 @@ function T.diagnostics(source)
   end, vim.diagnostic.get(T.buf))
 end
 
---- What is wrong with the text; remarks, such as where the original program differs, are not.
+--- The problems of the text, without notes on differences to the other program.
 function T.problems()
   return vim.tbl_filter(function(it)
     return it.severity == vim.diagnostic.severity.ERROR
@@ -107,7 +107,7 @@ function T.line(text)
   error('no line with ' .. text, 2)
 end
 
---- The lenses that Neovim shows, all or of the line that contains `text`. Not asked of the server: shown.
+--- The lenses that Neovim shows, all or those of the line that contains `text`. Shown, rather than requested from the server.
 function T.lenses(text)
   local lenses = vim.lsp.codelens.enable and vim.lsp.codelens.get({ bufnr = T.buf }) or vim.lsp.codelens.get(T.buf)
   local line = text and T.line(text)
@@ -140,7 +140,7 @@ function T.above(text, words)
   end)
 end
 
--- What a person does ------------------------------------------------------------------------------------------------
+-- User actions ------------------------------------------------------------------------------------------------------
 
 function T.cursor(text)
   local line = T.line(text)
@@ -150,7 +150,7 @@ end
 
 local choice -- of a lens
 
---- Choices that the server offered, of each question that it asked; answered by `T.answer`.
+--- The choices of each question that the server asked; answered by `T.answer`.
 T.questions = {}
 
 vim.ui.select = function(items, options, done)

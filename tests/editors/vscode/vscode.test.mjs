@@ -1,4 +1,4 @@
-// speclens in a real VS Code: what a person does (few, through the page), and what the extension answers to VS Code's
+// speclens in a real VS Code: user actions (few, through the page), and the extension's answers to VS Code's
 // interface (many, in the extension host: host/index.cjs). node --test tests/editors/vscode/vscode.test.mjs
 
 import assert from 'node:assert/strict';
@@ -13,8 +13,8 @@ let vscode;
 
 before(async () => {
   get('node', 'vscode');
-  // The package that people install, around the build under test: so every test below also shows that it installs and that
-  // the program in it starts.
+  // The package that users install, with the build under test: so every test below also shows that it installs and that
+  // its program starts.
   execFileSync('npm', ['run', '--silent', 'package'], { cwd: extension, stdio: 'pipe', env: { ...process.env, SPECLENS_BIN: program() } });
   const { startVsCode } = await import('./harness.mjs'); // needs what get() brought
   vscode = await startVsCode(join(extension, 'speclens-linux-x64.vsix'));
@@ -28,7 +28,7 @@ test('a person writes, runs and repairs a suite', async (t) => {
     await window.squiggle();
     await window.problem('notContain', 'unknown key');
 
-    // A new claim, its key completed.
+    // A new claim, with its key completed.
     await window.cursorAfter('contains: [hello]');
     await page.keyboard.press('Enter');
     await page.keyboard.type('max');
@@ -44,7 +44,7 @@ test('a person writes, runs and repairs a suite', async (t) => {
     await window.problem('54321', '12345', 'speclens run');
     if (process.env.SPECLENS_UPDATE_SCREENSHOT) await window.picture(join(extension, 'screenshot.png'));
 
-    // The claim is corrected, nothing runs again, and it is green.
+    // The claim is corrected, nothing runs again, and the result is green.
     await window.retype('54321', '12345');
     await window.lens('name: finds the order', '✓ passed');
     await window.noProblem('speclens run');

@@ -1,4 +1,4 @@
-# A stand-in for an agent: it answers a few questions, most of them badly.
+# A replacement for an agent: it answers a few questions, most of them badly.
 case "$1" in
 *12345*)
     echo '{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"1234","verbose":true}}'

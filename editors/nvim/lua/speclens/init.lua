@@ -1,5 +1,5 @@
--- speclens for Neovim: starts the server and gives its commands names. What a spec says, and what came of a run, is the server's to know.
--- Neovim 0.10 lacks vim.lsp.config, 0.10 and 0.11 lack code lenses that refresh themselves: each difference stands in one place below.
+-- speclens for Neovim: starts the server and gives its commands names. The meaning of specs and the results of runs come from the server.
+-- Neovim 0.10 lacks vim.lsp.config, 0.10 and 0.11 lack code lenses that refresh themselves: each difference is handled in one place below.
 
 local M = {}
 
@@ -23,11 +23,11 @@ M.places = {
   '/tests/baselines%.yaml$',
 }
 
---- How the names of scripted models end.
+--- File name endings of scripted models.
 local SCRIPT = '.script.yaml'
 
---- Whether a buffer begins like a spec, or lies in the suite of a `cli-bench.yaml`: task files and contracts may have any name.
---- The server then decides, and says nothing about files that are none.
+--- Whether a buffer begins like a spec, or is in the suite of a `cli-bench.yaml`: task files and contracts may have any name.
+--- The server then decides, and reports nothing about other files.
 local function holds_spec(buf, name)
   local head = '\n' .. table.concat(vim.api.nvim_buf_get_lines(buf, 0, 200, false), '\n') .. '\n'
   local function has(...)
@@ -128,12 +128,12 @@ local function lens_refresh_handler(_, _, context)
   return vim.NIL
 end
 
--- What the server's answers look like -------------------------------------------------------------------------------
+-- Answers of the server ---------------------------------------------------------------------------------------------
 
---- The commands of the server whose answers are pages, and the part of a buffer's name that says which page it is.
+--- The server commands that return pages, with the part of the buffer's name that identifies the page.
 local PAGES = { ['speclens.showTranscript'] = 'transcript', ['speclens.dryRun'] = 'dry-run', ['speclens.preconditions'] = 'preconditions' }
 
---- Pages that are as they were when the person asked: asking again would look at the world again.
+--- Pages that are fixed at the time of the request: another request would observe the present again.
 local MOMENTARY = { ['speclens.preconditions'] = true }
 
 local function title_of(command, arguments)
@@ -189,7 +189,7 @@ local function refresh_page(client, command, arguments)
   asked_for[title] = number
   execute(client, command, arguments, function(result)
     local buf = buffer_of(title)
-    -- Answers may overtake each other: the one to the last question counts.
+    -- Answers may overtake each other: the one to the last request counts.
     if buf ~= -1 and asked_for[title] == number then
       set_text(buf, result.text)
     end
@@ -207,12 +207,12 @@ local function show_page(client, command, arguments)
       return
     end
     shown[title] = { command = command, arguments = arguments }
-    -- What changed while the answer was on its way did not find a window to refresh.
+    -- A change during the request did not find a window to refresh.
     refresh_page(client, command, arguments)
   end)
 end
 
---- What is known of a spec has changed: the pages about it that can be seen are asked for again.
+--- The results of a spec have changed: its visible pages are requested again.
 local function refresh_pages(client, uri)
   for title, page in pairs(shown) do
     local buf = buffer_of(title)
@@ -237,7 +237,7 @@ function M.config()
         start(dir)
       end
     end,
-    -- What a lens does beyond asking the server.
+    -- Client-side effects of lenses.
     commands = {},
   }
   for command in pairs(PAGES) do
@@ -257,7 +257,7 @@ end
 
 local chosen -- what setup() was given, as client configuration
 
---- The configuration with what the user chose.
+--- The configuration with the user's options.
 function M.chosen_config()
   return has_config and vim.lsp.config.speclens or vim.tbl_deep_extend('force', M.config(), chosen or {})
 end
@@ -295,7 +295,7 @@ function M.setup(options)
   end
 end
 
---- Tells the server that a file was saved. Neovim on Linux watches no files, and a script that a command names is part of the test.
+--- Notifies the server that a file was saved. Neovim on Linux watches no files, and a script that a command names is part of the test.
 local function tell_saved(event)
   local file = vim.fs.normalize(vim.api.nvim_buf_get_name(event.buf))
   for _, client in ipairs(clients()) do
@@ -307,7 +307,7 @@ local function tell_saved(event)
   end
 end
 
---- Called for every buffer that the server looks after.
+--- Called for every buffer of the server.
 function M.attached(client, buf)
   vim.api.nvim_create_autocmd('DiagnosticChanged', {
     group = vim.api.nvim_create_augroup('speclens.transcripts.' .. buf, {}),

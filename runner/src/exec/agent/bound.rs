@@ -40,7 +40,7 @@ impl Bound {
             Some(HelpMode::Discoverable | HelpMode::None) | None => 0,
         };
         let first = tokens(conversation::characters_of_first_request(action, mode) + help);
-        let more = tokens(2 * conversation::SHOWN + AROUND_RESULT) + ANSWER_TOKENS;
+        let more = tokens(2 * conversation::MAX_SHOWN_CHARACTERS + AROUND_RESULT) + ANSWER_TOKENS;
         let requests = u64::from(action.max_turns.max(1));
         // Each request contains all previous answers and results.
         Bound {
@@ -78,7 +78,7 @@ pub fn assumptions() -> String {
     format!(
         "one command per turn with {} characters of output; {} tokens per answer; \
          {CHARACTERS_PER_TOKEN} characters per token",
-        grouped(2 * conversation::SHOWN as u64),
+        grouped(2 * conversation::MAX_SHOWN_CHARACTERS as u64),
         grouped(ANSWER_TOKENS)
     )
 }

@@ -11,7 +11,7 @@ use super::shell::{Deadline, Shell};
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Maximum number of bytes of its output that are kept.
-const LIMIT: usize = 64 * 1024;
+const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
 /// Maximum number of characters of a version.
 const MAX_VERSION: usize = 200;
@@ -23,7 +23,7 @@ pub struct Version(OnceCell<Option<String>>);
 /// Makes sure that the shell of a task finds the program.
 pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result<(), RunError> {
     let Some(name) = name_of(cli) else { return Ok(()) };
-    let finished = shell.run(&format!("command -v {name}"), deadline.left(TIMEOUT), LIMIT).await;
+    let finished = shell.run(&format!("command -v {name}"), deadline.left(TIMEOUT), MAX_OUTPUT_BYTES).await;
     if deadline.is_over() {
         return Err(deadline.error());
     }
@@ -55,7 +55,7 @@ impl Version {
         tell: &(dyn Fn(String) + Sync),
     ) -> Option<String> {
         let ask = async || {
-            let finished = shell.run(command, deadline.left(TIMEOUT), LIMIT).await;
+            let finished = shell.run(command, deadline.left(TIMEOUT), MAX_OUTPUT_BYTES).await;
             let is_good = finished.error.is_none() && finished.ran.exit.is_some_and(|exit| exit.code == Some(0));
             let text = finished.ran.stdout.as_ref().map(|stdout| stdout.text.trim()).unwrap_or_default();
             let line =
@@ -65,7 +65,7 @@ impl Version {
                     (Some(error), _) => error.message.clone(),
                     (None, Some(_)) if is_good => "it printed nothing".to_owned(),
                     (None, Some(exit)) => format!("it {}", exit.sentence()),
-                    (None, None) => "it did not begin".to_owned(),
+                    (None, None) => "it could not be started".to_owned(),
                 };
                 tell(format!("cannot read the version of the program with `{command}`: {how}"));
             }

@@ -24,20 +24,20 @@ use crate::{
 const TOOL: &str = "run_command";
 
 /// Maximum duration of one command.
-const COMMAND: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The exit codes of a command that timed out, and of one that could not be started.
 const TIMED_OUT: i32 = 124;
 const NOT_STARTED: i32 = 126;
 
 /// Maximum number of characters of each output that are shown to a model: half from the beginning, half from the end.
-pub(super) const SHOWN: usize = 10_000;
+pub(super) const MAX_SHOWN_CHARACTERS: usize = 10_000;
 
 /// Maximum number of calls in one answer that are run.
 const MAX_CALLS: usize = 32;
 
 /// Minimum number of bytes of a command's output that are kept, whatever the commands before it wrote.
-const LEAST: usize = 64 * 1024;
+const MIN_OUTPUT_BYTES: usize = 64 * 1024;
 
 /// Maximum number of notes about single commands.
 const MAX_NOTES: usize = 20;
@@ -153,8 +153,9 @@ impl Talk<'_> {
         }
         let kept: usize =
             conversation.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();
-        let limit = (self.limit.saturating_mul(2)).saturating_sub(kept).clamp(LEAST.min(self.limit), self.limit);
-        let finished = self.shell.run(command, self.deadline.left(COMMAND), limit).await;
+        let limit =
+            (self.limit.saturating_mul(2)).saturating_sub(kept).clamp(MIN_OUTPUT_BYTES.min(self.limit), self.limit);
+        let finished = self.shell.run(command, self.deadline.left(COMMAND_TIMEOUT), limit).await;
         let Finished { ran, error, notes } = finished;
         let room = MAX_NOTES.saturating_sub(conversation.notes.len());
         conversation.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
@@ -186,7 +187,7 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
         Some(HelpMode::Injected | HelpMode::None) | None => {}
     }
     if let Some(help) = help {
-        text.push_str(&told_of_help(action, help));
+        text.push_str(&help_is_announced(action, help));
     }
     if let Some(more) = &action.surroundings.system_prompt {
         text.push_str("\n\n");
@@ -197,11 +198,11 @@ fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>
 
 /// Returns the standard input of an agent program: it knows how to work, so this names only the task.
 pub(super) fn instructions_of_program(action: &AgentAction, help: Option<&str>) -> String {
-    let help = help.map(|help| told_of_help(action, help)).unwrap_or_default();
+    let help = help.map(|help| help_is_announced(action, help)).unwrap_or_default();
     format!("{}\n", (task(action) + &help).trim_end())
 }
 
-fn told_of_help(action: &AgentAction, help: &str) -> String {
+fn help_is_announced(action: &AgentAction, help: &str) -> String {
     format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli)
 }
 
@@ -238,7 +239,8 @@ fn shown(ran: &Ran) -> Value {
     let code = ran.exit.and_then(Exit::shell_code);
     let mut result = json!({ "exit_code": code, "stdout": stream(&ran.stdout), "stderr": stream(&ran.stderr) });
     if ran.timed_out {
-        result["error"] = Value::from(format!("stopped, because it took longer than {} seconds", COMMAND.as_secs()));
+        result["error"] =
+            Value::from(format!("stopped, because it took longer than {} seconds", COMMAND_TIMEOUT.as_secs()));
     }
     result
 }
@@ -246,13 +248,13 @@ fn shown(ran: &Ran) -> Value {
 /// Returns a text, or the beginning and the end of a long one.
 fn ends_of(text: &str) -> String {
     let length = text.chars().count();
-    if length <= SHOWN {
+    if length <= MAX_SHOWN_CHARACTERS {
         return text.to_owned();
     }
-    let half = SHOWN / 2;
+    let half = MAX_SHOWN_CHARACTERS / 2;
     let begin = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
     let end = text.char_indices().nth_back(half - 1).map_or(0, |(at, _)| at);
-    format!("{}\n[{} characters left out]\n{}", &text[..begin], length - SHOWN, &text[end..])
+    format!("{}\n[{} characters left out]\n{}", &text[..begin], length - MAX_SHOWN_CHARACTERS, &text[end..])
 }
 
 /// Returns a command in a note.
@@ -297,11 +299,11 @@ mod tests {
     #[test]
     fn long_outputs_keep_both_ends() {
         assert_eq!(ends_of("short"), "short");
-        let text = format!("{}é{}", "a".repeat(SHOWN), "b".repeat(SHOWN));
+        let text = format!("{}é{}", "a".repeat(MAX_SHOWN_CHARACTERS), "b".repeat(MAX_SHOWN_CHARACTERS));
         let cut = ends_of(&text);
         assert!(cut.starts_with("aaa") && cut.ends_with("bbb") && cut.contains("\n[10001 characters left out]\n"));
-        assert_eq!(cut.matches('a').count() - "characters".matches('a').count(), SHOWN / 2);
-        assert_eq!(cut.matches('b').count(), SHOWN / 2);
+        assert_eq!(cut.matches('a').count() - "characters".matches('a').count(), MAX_SHOWN_CHARACTERS / 2);
+        assert_eq!(cut.matches('b').count(), MAX_SHOWN_CHARACTERS / 2);
     }
 
     #[test]

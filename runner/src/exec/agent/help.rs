@@ -21,7 +21,7 @@ const MAX_CALLS: usize = 20;
 const MAX_DEPTH: usize = 2;
 
 /// Maximum number of bytes kept of each help text.
-const LIMIT: usize = 256 * 1024;
+const MAX_HELP_BYTES: usize = 256 * 1024;
 
 /// Maximum number of characters that are shown to a model.
 pub(super) const MAX_CHARACTERS: usize = 4_000;
@@ -52,7 +52,7 @@ pub(super) async fn capture(
     for _ in 0..MAX_CALLS {
         let Some((command, depth)) = open.pop_front() else { break };
         let asked = format!("{command} --help");
-        let finished = shell.run(&asked, deadline.left(TIMEOUT), LIMIT).await;
+        let finished = shell.run(&asked, deadline.left(TIMEOUT), MAX_HELP_BYTES).await;
         if deadline.is_over() {
             return Err(deadline.error());
         }
@@ -75,7 +75,7 @@ pub(super) async fn capture(
                 }
                 (None, Some(exit)) if begun => format!("it printed nothing and {}", exit.sentence()),
                 (None, Some(exit)) => exit.sentence(),
-                (None, None) => "it did not begin".to_owned(),
+                (None, None) => "it could not be started".to_owned(),
             };
             let message = format!("cannot read the help of `{program}` with `{asked}`: {how}");
             return Err(RunError { kind: RunErrorKind::Help, message });

@@ -9,16 +9,16 @@ use super::shell::{Deadline, Shell};
 use crate::exec::process::{Finished, end_of};
 
 /// Maximum duration of one command of `setup`.
-const SETUP: Duration = Duration::from_secs(600);
+const SETUP_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Maximum duration of one command of `teardown`.
-const TEARDOWN: Duration = Duration::from_secs(60);
+const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum duration of one command of `teardown` after a cancelled run.
-const HURRIED: Duration = Duration::from_secs(3);
+const CANCELLED_TEARDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Maximum number of bytes kept of each stream of such a command: only its end is reported.
-const LIMIT: usize = 1024 * 1024;
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
 /// Runs the commands of `setup` one after the other. The first one that fails is the error.
 pub(super) async fn setup<'c>(
@@ -27,7 +27,7 @@ pub(super) async fn setup<'c>(
     deadline: Deadline,
 ) -> Result<(), RunError> {
     for command in commands {
-        let finished = shell.run(command, deadline.left(SETUP), LIMIT).await;
+        let finished = shell.run(command, deadline.left(SETUP_TIMEOUT), MAX_OUTPUT_BYTES).await;
         if deadline.is_over() {
             return Err(deadline.error());
         }
@@ -47,9 +47,9 @@ pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> 
     let mut notes = Vec::new();
     // The cancellation of the run must not end these commands.
     let never = CancellationToken::new();
-    let timeout = if shell.cancel.is_cancelled() { HURRIED } else { TEARDOWN };
+    let timeout = if shell.cancel.is_cancelled() { CANCELLED_TEARDOWN_TIMEOUT } else { TEARDOWN_TIMEOUT };
     for command in commands {
-        let finished = shell.run_until(command, timeout, LIMIT, &never).await;
+        let finished = shell.run_until(command, timeout, MAX_OUTPUT_BYTES, &never).await;
         if let Some(what) = failure(&finished) {
             notes.push(format!("the `teardown` command `{command}` {what}{}", end_of(&finished.ran)));
         }

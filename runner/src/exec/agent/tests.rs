@@ -129,7 +129,7 @@ struct Suite {
     directory: tempfile::TempDir,
     keys: BTreeSet<String>,
     cancel: CancellationToken,
-    told: Mutex<Vec<String>>,
+    notes: Mutex<Vec<String>>,
     turns: Mutex<Vec<u32>>,
     version: Version,
     output_limit: usize,
@@ -141,7 +141,7 @@ impl Suite {
             directory: tempfile::tempdir().unwrap(),
             keys: BTreeSet::new(),
             cancel: CancellationToken::new(),
-            told: Mutex::default(),
+            notes: Mutex::default(),
             turns: Mutex::default(),
             version: Version::default(),
             output_limit: 1024 * 1024,
@@ -171,7 +171,7 @@ impl Suite {
             keep: false,
             version: &self.version,
             cancel: &self.cancel,
-            tell: &|message| self.told.lock().unwrap().push(message),
+            tell: &|message| self.notes.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
         let (attempt, site) = perform(action, actor, Context::default(), around).await;

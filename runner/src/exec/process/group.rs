@@ -45,7 +45,7 @@ const GATE_WITHOUT_INPUT: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_
 const GO: &[u8] = b"\n";
 
 /// Maximum number of bytes of a shell's standard error about a script that it cannot read.
-const MAX_COMPLAINT: usize = 4 * 1024;
+const MAX_ERROR_BYTES: usize = 4 * 1024;
 
 /// Returns the script with its prefix.
 pub(super) fn gated(script: &str, input: &[u8]) -> String {
@@ -60,7 +60,7 @@ pub(in crate::exec) fn ungated(script: &str) -> &str {
 
 /// Removes the prefix from the standard error of a shell: bash quotes the line that it cannot read.
 pub(super) fn without_gate(stderr: &mut Vec<u8>) {
-    let beginning = &stderr[..stderr.len().min(MAX_COMPLAINT)];
+    let beginning = &stderr[..stderr.len().min(MAX_ERROR_BYTES)];
     for gate in [GATE_WITHOUT_INPUT, GATE] {
         if let Some(at) = beginning.windows(gate.len()).position(|window| window == gate.as_bytes()) {
             stderr.drain(at..at + gate.len());
@@ -156,7 +156,7 @@ impl Child {
     pub(super) async fn gone(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline && self.group.as_ref().is_some_and(Group::is_running) {
-            tokio::time::sleep(super::MOMENT).await;
+            tokio::time::sleep(super::POLL_INTERVAL).await;
         }
     }
 
@@ -168,7 +168,7 @@ impl Child {
             if !group.is_running() {
                 return false;
             }
-            tokio::time::sleep(super::MOMENT).await;
+            tokio::time::sleep(super::POLL_INTERVAL).await;
         }
         true
     }

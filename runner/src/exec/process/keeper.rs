@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn more_groups_than_the_file_has_lines_at_first_are_killed() {
         let mut keeper = prepared();
-        let stranger = Pid::from_raw(i32::MAX).unwrap();
-        (0..=LINES).for_each(|_| keeper.begun(stranger));
+        let unrelated = Pid::from_raw(i32::MAX).unwrap();
+        (0..=LINES).for_each(|_| keeper.begun(unrelated));
         let (mut child, group) = sleeper();
         keeper.begun(group);
         abandon(keeper);

@@ -164,11 +164,11 @@ async fn group_of_a_command_is_watched_over_for_as_long_as_it_lives() {
     assert!(keeper::live().contains(&group));
     std::fs::write(directory.path().join("go"), "").unwrap();
     run.await;
-    assert!(!keeper::live().contains(&group), "its number may be a stranger's soon");
+    assert!(!keeper::live().contains(&group), "its id may be reused");
 }
 
 #[tokio::test]
-async fn a_background_child_that_speaks_soon_is_heard() {
+async fn output_of_a_background_child_that_writes_soon_is_kept() {
     let finished = run_in(directory().path(), 20_000, "(sleep 0.3; printf late) & printf early").await;
     assert_eq!(finished.stdout().text, "earlylate");
     assert_eq!((&finished.error, &finished.notes), (&None, &Vec::new()));

@@ -30,7 +30,7 @@ const CHUNK: usize = 64 * 1024;
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Pause before checking again whether a pipe is closed.
-const MOMENT: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Runs the shell whose path comes first, with the arguments after it. Returns the exit status.
 pub fn run(arguments: &[OsString]) -> i32 {
@@ -161,7 +161,7 @@ impl Copying {
     /// Returns the recorded part, once the stream is closed or at the deadline.
     fn finish(self, deadline: Instant) -> Capture {
         while !self.thread.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(MOMENT);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         Capture { text: String::from_utf8_lossy(&kept.bytes).into_owned(), cut: kept.cut, ..Capture::default() }

@@ -8,7 +8,7 @@ use speclens_schema::{
     words::shell_word,
 };
 
-use super::{Act, Came};
+use super::{Act, Triggered};
 use crate::{
     exec::process::{self, Environment, Finished, end_of},
     player::{Player, Printed},
@@ -19,16 +19,16 @@ use crate::{
 const NOT_FOUND: i32 = 127;
 
 /// Maximum duration of listing the agents: without the list, the contract decides.
-const LISTING: Duration = Duration::from_secs(20);
+const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts an agent, and waits for its answer.
-pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
+pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Triggered {
     let message = match act.filled.message() {
         Ok(message) => message,
         Err(message) => return with_error(Evidence::default(), RunErrorKind::MissingVariable, message),
     };
     let environment = Environment { set: watch.environment().into_iter().collect(), ..Environment::default() };
-    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING)).await;
+    let listed = run(act, &environment, &["agents", "list", "--json"], act.left().min(LISTING_TIMEOUT)).await;
     if is_missing(&listed.ran) {
         let message = "the program `openclaw`, which starts agents, was not found; install it, or add it to `PATH`";
         return with_error(Evidence::default(), RunErrorKind::Spawn, message.to_owned());
@@ -41,7 +41,7 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
     let ran = evidence.command.iter();
     let failure = error.map(|error| of_process(error, act.limit())).or_else(|| ran.clone().find_map(failure));
     if let Some(RunError { kind, message }) = failure {
-        return Came { notes, ..with_error(evidence, kind, message) };
+        return Triggered { notes, ..with_error(evidence, kind, message) };
     }
     let output = ran.clone().find_map(|ran| ran.stdout.as_ref()).map(|stdout| stdout.text.as_str());
     match run_of(output.unwrap_or_default()) {
@@ -49,18 +49,18 @@ pub(super) async fn start(act: Act<'_>, watch: &mut Watch) -> Came {
             if run_id.is_some() {
                 watch.identity.run_id.clone_from(&run_id);
             }
-            Came { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id, notes }
+            Triggered { evidence: Evidence { ended: Some(Ended::Exit), ..evidence }, run_id, notes }
         }
         Err(why) => {
             let message = format!("cannot read the answer of `openclaw agent`: {why}");
-            Came { notes, ..with_error(evidence, RunErrorKind::Gateway, message) }
+            Triggered { notes, ..with_error(evidence, RunErrorKind::Gateway, message) }
         }
     }
 }
 
-fn with_error(evidence: Evidence, kind: RunErrorKind, message: String) -> Came {
+fn with_error(evidence: Evidence, kind: RunErrorKind, message: String) -> Triggered {
     let evidence = Evidence { error: Some(RunError { kind, message }), ..evidence };
-    Came { evidence, run_id: None, notes: Vec::new() }
+    Triggered { evidence, run_id: None, notes: Vec::new() }
 }
 
 async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeout: Duration) -> Finished {

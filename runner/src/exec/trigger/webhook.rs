@@ -12,18 +12,14 @@ use speclens_schema::{
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
 };
 
-use super::{Act, Came, deadline_note, ending, satisfied};
-use crate::{
-    gateway::Gateway,
-    http::{self, innermost},
-    watch::Watch,
-};
+use super::{Act, Triggered, deadline_note, ending, satisfied};
+use crate::{cause::innermost, gateway::Gateway, http, watch::Watch};
 
 /// Maximum number of characters of the gateway's own words in a message.
 const MAX_WORDS: usize = 200;
 
 /// Sends the request, and waits for the end of the run.
-pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Came {
+pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) -> Triggered {
     let body = act.filled.body(act.action, watch.identity.session_key.as_deref()).to_string();
     let address = act.gateway.url(&act.gateway.webhook);
     let sent = Sent { gateway: act.gateway, address: &address, limit: act.world.output_limit };
@@ -40,7 +36,11 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     let Reply { run_id, is_final, failure } = match answered {
         Ok(reply) => reply,
         Err(error) => {
-            return Came { evidence: Evidence { error: Some(error), ..evidence }, run_id: None, notes: Vec::new() };
+            return Triggered {
+                evidence: Evidence { error: Some(error), ..evidence },
+                run_id: None,
+                notes: Vec::new(),
+            };
         }
     };
     if run_id.is_some() {
@@ -49,7 +49,7 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     if let Some(failure) = failure {
         let message = format!("the gateway at {} reports that the run failed: {failure}", sent.shown());
         evidence.error = Some(RunError { kind: RunErrorKind::Gateway, message });
-        return Came { evidence, run_id, notes: Vec::new() };
+        return Triggered { evidence, run_id, notes: Vec::new() };
     }
     let ended = match is_final {
         true => Ok(Ended::Answer),
@@ -58,11 +58,11 @@ pub(super) async fn start(act: Act<'_>, context: &Context, watch: &mut Watch) ->
     match ended {
         Ok(ended) => {
             evidence.ended = Some(ended);
-            Came { evidence, run_id, notes: deadline_note(ended, act.limit()).into_iter().collect() }
+            Triggered { evidence, run_id, notes: deadline_note(ended, act.limit()).into_iter().collect() }
         }
         Err(crate::observe::Cancelled) => {
             evidence.error = Some(cancelled());
-            Came { evidence, run_id, notes: Vec::new() }
+            Triggered { evidence, run_id, notes: Vec::new() }
         }
     }
 }
@@ -194,7 +194,8 @@ fn client(url: &Url) -> Result<Client, String> {
 /// Returns the text of a body, in one line.
 fn words(body: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-    let told = [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
-    let line = told.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let message =
+        [&value["error"]["message"], &value["error"], &value["message"]].into_iter().find_map(|it| it.as_str());
+    let line = message.unwrap_or(body).lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     shortened(line.trim(), MAX_WORDS)
 }

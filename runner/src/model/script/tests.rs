@@ -121,7 +121,7 @@ fn an_expectation_that_is_not_met_names_turn_line_and_both_sides() {
 }
 
 #[test]
-fn other_tools_are_called_and_requests_break_on_purpose() {
+fn other_tools_are_called_and_requests_fail_on_purpose() {
     let model = scripted(SCRIPT);
     let request = &mut task("look-up");
     let first = next(&model, request, &[]);
@@ -156,7 +156,7 @@ fn questions_without_tools_are_answered_by_the_text_in_them() {
 }
 
 #[test]
-fn a_test_without_turns_breaks() {
+fn test_without_turns_is_an_error() {
     let model = scripted("tasks:\n  a:\n    - say: b\n");
     let error = model.answer(&task("other")).unwrap_err();
     assert_eq!(error.message, "the script careful.script.yaml has no turns for `other`, and no `default`");

@@ -108,7 +108,7 @@ async fn failure_that_comes_with_a_status_of_success_is_reported_and_retried() {
 }
 
 #[tokio::test]
-async fn answer_that_is_not_whole_says_so() {
+async fn incomplete_answer_has_its_reason() {
     let chat = |reason: &str| {
         let mut body = said("I will");
         body["choices"][0]["finish_reason"] = json!(reason);

@@ -78,7 +78,7 @@ async fn redirect_is_the_answer() {
 }
 
 #[tokio::test]
-async fn body_is_bounded_and_one_that_breaks_off_is_cut() {
+async fn body_is_bounded_and_a_truncated_one_is_cut() {
     let directory = directory();
     let view = View { limit: 4, ..view(directory.path()) };
     let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n12345678", true).await;

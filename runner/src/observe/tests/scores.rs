@@ -101,7 +101,7 @@ async fn only_the_section_is_sent_and_the_identity_where_there_is_one() {
 }
 
 #[tokio::test]
-async fn token_reaches_nobody_but_the_gateway() {
+async fn token_is_sent_only_to_the_gateway() {
     let [gateway, other] = [Loopback::always(200, json!({})).await, Loopback::always(200, json!({})).await];
     let directory = directory();
     let view = view_of(directory.path(), &gateway.host);

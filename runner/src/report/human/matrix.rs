@@ -176,7 +176,7 @@ impl View<'_> {
             line.push(format!("  {title}{}", " ".repeat(first - title.width())), style);
             for (score, widths) in row.iter().zip(&widths) {
                 for (part, width) in parts.iter().zip(widths) {
-                    let style = if *part == Part::Passed { colour(*score) } else { anstyle::Style::new() };
+                    let style = if *part == Part::Passed { color(*score) } else { anstyle::Style::new() };
                     line.push(format!("  {:>width$}", part.of(*score)), style);
                 }
             }
@@ -203,7 +203,7 @@ impl View<'_> {
             figures.extend(score.cost.known().map(dollars));
             let _ = writeln!(text, "  {BOLD}{}{BOLD:#}: {}", self.subject(index), figures.join(", "));
             for row in self.matrix.rows.iter().filter(|row| row.scores[index].runs > 0) {
-                let (score, style) = (row.scores[index], colour(row.scores[index]));
+                let (score, style) = (row.scores[index], color(row.scores[index]));
                 let _ = writeln!(text, "    {style}{}/{}{style:#} {}", score.passed, score.runs, self.case(row));
             }
         }
@@ -285,7 +285,7 @@ fn spending(text: &mut String, spending: Spending) {
     }
 }
 
-fn colour(score: Score) -> anstyle::Style {
+fn color(score: Score) -> anstyle::Style {
     match score.stability() {
         Some(Stability::Stable) => GREEN,
         Some(Stability::Flaky) => YELLOW,

@@ -29,9 +29,9 @@ use crate::{
 pub(super) fn report(reports: &[SuiteReport], failures: &[String], content: Content) -> Report {
     let tally = Tally::of(reports);
     // Problems in settings that several suites share are listed once, with the first suite.
-    let mut told: HashSet<&str> = HashSet::new();
+    let mut listed: HashSet<&str> = HashSet::new();
     let suites = reports.iter().map(|report| {
-        let is_new = report.settings.as_ref().is_some_and(|settings| told.insert(&settings.source.path));
+        let is_new = report.settings.as_ref().is_some_and(|settings| listed.insert(&settings.source.path));
         Writer { report, content }.suite(is_new)
     });
     Report {

@@ -201,7 +201,7 @@ async fn named_models_and_modes_take_the_place_of_those_of_the_suite() {
 }
 
 #[tokio::test]
-async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recorded() {
+async fn suite_without_a_model_or_its_key_has_an_error_and_keeps_its_recordings() {
     let directory = tempfile::tempdir().unwrap();
     let text = ALL.replace("^echo", "echo").replace("a/b", "openai/gpt-4o");
     let with = |models: &[(&str, Arc<Acts>)]| job_of(directory.path(), &text, models);
@@ -212,14 +212,14 @@ async fn suite_without_a_model_or_without_its_key_breaks_and_keeps_what_is_recor
     assert!(without_key.result.inconclusive && !without_key.result.failed);
     assert_eq!(statuses(&run_job(with(&[]), recorded()).await), [Status::Pass]);
 
-    let nobody = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
-    let ran = run_job(nobody, Options::default()).await;
+    let without_models = job_of(directory.path(), &ALL.replace("providers: [a/b]\n", ""), &[]);
+    let ran = run_job(without_models, Options::default()).await;
     let said = "no model attempts this task; name one under `providers`, or with `--model`";
     assert_eq!(why(runs(&ran)[0]), (AbsenceKind::RunError(RunErrorKind::Provider), said));
 }
 
 #[tokio::test]
-async fn failing_setup_breaks_the_attempt_before_the_model_is_asked() {
+async fn failing_setup_is_an_error_before_the_model_is_asked() {
     let directory = tempfile::tempdir().unwrap();
     let model = Acts::new(greet);
     let text = ALL.replace("tasks:", "setup: ['echo broken pipe >&2; exit 9']\ntasks:");

@@ -39,15 +39,7 @@ impl Check for Asks {
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
         self.shown.lock().unwrap().push_str(&format!("{evidence:?}"));
-        vec![Verdict {
-            at: Pointer::root(),
-            kind: "asks",
-            label: String::new(),
-            code: None,
-            score: None,
-            outcome: (self.judge)(evidence),
-            related: Vec::new(),
-        }]
+        vec![Verdict::of("asks", "", (self.judge)(evidence))]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -276,13 +268,13 @@ async fn no_claim_recording_or_result_shows_a_secret_that_was_observed() {
     assert_eq!(evidence.observations.len(), 8, "{:?}", evidence.observations);
     assert!(!evidence.observations.iter().any(|it| matches!(it.answer, Answer::Nothing(_))), "{evidence:?}");
     let run = &result.cases[0].runs[0];
-    let told = format!("{:?} {:?} {:?}", run.verdicts, run.notes, run.absence);
+    let shown_result = format!("{:?} {:?} {:?}", run.verdicts, run.notes, run.absence);
     let shown = [shown_before.lock().unwrap().clone(), shown_after.lock().unwrap().clone()];
     let recorded = written(&root.join(".speclens"));
     for (place, text) in [
         ("preconditions", shown[0].as_str()),
         ("claims", &shown[1]),
-        ("result", &told),
+        ("result", &shown_result),
         ("evidence", &format!("{evidence:?}")),
         ("recording", &recorded),
     ] {
@@ -304,7 +296,7 @@ async fn large_observations_leave_memory_once_they_are_recorded() {
 }
 
 #[tokio::test]
-async fn what_an_attempt_left_running_is_observed_and_ends_with_it_where_each_test_stands_alone() {
+async fn background_processes_of_independent_tests_are_observed_and_end_with_their_attempt() {
     let leaves = "sleep 60 > log 2>&1 & echo $! > pid";
     // A process that has ended and was not reaped is not running.
     let look = "state=$(ps -o stat= -p $(cat pid)); case $state in ''|Z*) echo gone;; *) echo alive;; esac";
@@ -350,7 +342,7 @@ impl Check for Panics {
 }
 
 #[tokio::test]
-async fn claim_that_goes_wrong_when_it_is_asked_for_its_needs_breaks_its_own_test_only() {
+async fn claim_that_panics_about_its_needs_affects_only_its_test() {
     let directory = tempfile::tempdir().unwrap();
     let panicking = Claim { at: Pointer::root(), phase: None, check: Arc::new(Panics) };
     let cases = vec![Case { claims: vec![panicking], ..case("panics", "true", "") }, case("sound", "echo a", "a")];

@@ -76,8 +76,8 @@ async fn repeats_stop_when_threshold_is_met_and_replay_says_the_same() {
     let replay = run_as(place.path(), &text, true, recorded()).await;
     assert_eq!((attempts(&replay), gate(&replay)), (attempts(&live), gate(&live)));
     assert_eq!((replay.result.failed, replay.result.inconclusive), (false, false));
-    let told: Vec<_> = replay.events.iter().filter_map(finished).collect();
-    assert_eq!(told.iter().filter(|run| run.is_decided()).count(), 4, "{told:?}");
+    let finished_runs: Vec<_> = replay.events.iter().filter_map(finished).collect();
+    assert_eq!(finished_runs.iter().filter(|run| run.is_decided()).count(), 4, "{finished_runs:?}");
     let part = Options { cases: Some([1].into()), ..recorded() };
     let replay = run_as(place.path(), &text, true, part).await;
     assert_eq!(attempts(&replay), [PASS, PASS, None, None], "the whole suite decides");
@@ -123,7 +123,7 @@ async fn replay_is_unknown_where_an_edited_assertion_needs_attempts_that_were_le
 }
 
 #[tokio::test]
-async fn recordings_of_an_earlier_run_do_not_speak_for_attempts_that_a_later_one_left_out() {
+async fn recordings_of_an_earlier_run_do_not_replace_attempts_that_a_later_one_omitted() {
     let place = place("no");
     let text = suite(place.path(), 4, 50, "yes");
     let all = run_as(place.path(), &text, false, Options::default()).await;

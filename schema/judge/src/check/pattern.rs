@@ -72,7 +72,7 @@ pub struct EcmaMatch {
 }
 
 /// Maximum length of a pattern.
-const LENGTH_LIMIT: usize = 20_000;
+const MAX_PATTERN_LENGTH: usize = 20_000;
 
 /// Maximum size in bytes of a compiled program.
 const SIZE_LIMIT: usize = 1 << 20;
@@ -81,7 +81,7 @@ const SIZE_LIMIT: usize = 1 << 20;
 const STEPS: [usize; 4] = [1 << 14, 1 << 18, 1 << 22, 1 << 25];
 
 /// Maximum number of steps of all searches of one text.
-const STEPS_OF_TEXT: usize = 1 << 26;
+const MAX_STEPS_PER_TEXT: usize = 1 << 26;
 
 #[derive(Clone, Debug)]
 enum Engine {
@@ -101,8 +101,8 @@ impl EcmaPattern {
     /// Reads and translates a pattern.
     pub fn compile(pattern: &str, ignore_case: bool) -> Result<EcmaPattern, PatternError> {
         let untranslatable = |message: String| PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message };
-        if pattern.len() > LENGTH_LIMIT {
-            return Err(untranslatable(format!("a pattern of more than {LENGTH_LIMIT} bytes is not supported")));
+        if pattern.len() > MAX_PATTERN_LENGTH {
+            return Err(untranslatable(format!("a pattern of more than {MAX_PATTERN_LENGTH} bytes is not supported")));
         }
         let root = syntax::parse(pattern)?;
         let translation = translate::translate(&root, ignore_case)?;
@@ -163,7 +163,7 @@ impl Backtracking {
     /// Returns the first match at or after `at`; adds the steps that it may have taken to `steps`.
     fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
         for (limit, cell) in STEPS.iter().zip(&self.by_limit) {
-            if *steps + limit > STEPS_OF_TEXT {
+            if *steps + limit > MAX_STEPS_PER_TEXT {
                 return Err(StepLimit);
             }
             let Some(engine) = cell.get_or_init(|| self.build(*limit).ok()) else { return Err(StepLimit) };

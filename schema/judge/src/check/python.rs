@@ -38,8 +38,8 @@ pub enum NoValue {
 }
 
 /// Maximum nesting of values, and maximum number of parts with aliases expanded.
-const DEPTH_LIMIT: usize = 100;
-const PARTS_LIMIT: usize = 200_000;
+const MAX_DEPTH: usize = 100;
+const MAX_PARTS: usize = 200_000;
 
 impl PythonValue {
     /// Reads a YAML file as PyYAML does.
@@ -62,7 +62,7 @@ impl PythonValue {
 
     /// Returns a node of a document.
     pub fn of_node(node: NodeRef<'_>) -> Option<PythonValue> {
-        let mut left = PARTS_LIMIT;
+        let mut left = MAX_PARTS;
         convert(node, 0, &mut left)
     }
 
@@ -184,7 +184,7 @@ fn same_date(one: &str, other: &str) -> bool {
 
 fn convert(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Option<PythonValue> {
     *left = left.checked_sub(1)?;
-    if depth > DEPTH_LIMIT {
+    if depth > MAX_DEPTH {
         return None;
     }
     Some(match node.shape() {

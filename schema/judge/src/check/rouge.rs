@@ -1,7 +1,7 @@
 //! The similarity of two texts: ROUGE-L over words.
 
 /// Maximum number of pairs of words that are compared; more would take too long.
-const PAIRS_LIMIT: usize = 200_000_000;
+const MAX_WORD_PAIRS: usize = 200_000_000;
 
 /// Returns twice the longest common subsequence of words, divided by the words of both; `None` if the texts are too
 /// long.
@@ -16,7 +16,7 @@ pub fn score(one: &str, other: &str) -> Option<f64> {
     let (rest, other_rest) = (&one[head..], &other[head..]);
     let tail = rest.iter().rev().zip(other_rest.iter().rev()).take_while(|(one, other)| one == other).count();
     let (rest, other_rest) = (&rest[..rest.len() - tail], &other_rest[..other_rest.len() - tail]);
-    if rest.len().checked_mul(other_rest.len())? > PAIRS_LIMIT {
+    if rest.len().checked_mul(other_rest.len())? > MAX_WORD_PAIRS {
         return None;
     }
     let mut row = vec![0_usize; other_rest.len() + 1];

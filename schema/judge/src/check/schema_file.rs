@@ -69,10 +69,10 @@ pub struct SchemaMismatch {
 }
 
 /// Maximum number of steps of a schema's pattern per text.
-const STEPS: usize = 1 << 21;
+const MAX_STEPS: usize = 1 << 21;
 
 /// Maximum number of reasons that are returned.
-const MOST_MISMATCHES: usize = 50;
+const MAX_MISMATCHES: usize = 50;
 
 impl UserSchema {
     /// Reads and compiles the content of a schema file.
@@ -147,7 +147,7 @@ fn options(draft: Draft) -> ValidationOptions<'static> {
     let mut options = jsonschema::options()
         .with_draft(draft)
         .offline()
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(STEPS).size_limit(1 << 20))
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(MAX_STEPS).size_limit(1 << 20))
         .with_keyword("format", |_: &Map<String, Value>, name: &Value, _| {
             let name = name.as_str().unwrap_or_default();
             Ok(Box::new(FormatRule { name: name.to_owned(), format: Format::of(name) }) as Box<dyn for<'i> Keyword<'i>>)
@@ -232,7 +232,7 @@ fn answer<'i>(errors: impl Iterator<Item = ValidationError<'i>>) -> SchemaAnswer
                 error.schema_path()
             ));
         }
-        if mismatches.len() < MOST_MISMATCHES {
+        if mismatches.len() < MAX_MISMATCHES {
             mismatches.push(SchemaMismatch {
                 at: Pointer::parse(error.instance_path().as_str()),
                 rule: Pointer::parse(error.schema_path().as_str()),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_schemas_are_refused_with_a_reason() {
+    fn invalid_schemas_are_refused_with_a_reason() {
         check_refused(
             json!({"properties": {"day": {"type": "string", "format": "date", "formatMinimum": "2024-01-01"}}}),
             "at `/properties/day`: `formatMinimum` is not supported: express it with a `pattern`",
@@ -364,8 +364,8 @@ mod tests {
         check_refused(json!({"type": "strng"}), "at `/type`: \"strng\" is not one of the types `array`");
         check_refused(json!({"$ref": "#/definitions/missing"}), "at `/$ref`: this file has no `#/definitions/missing`");
         for elsewhere in ["https://example.com/other.json", "file:///etc/passwd", "other.json", "other.json#/a"] {
-            let told = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
-            check_refused(json!({"items": {"$ref": elsewhere}}), &told);
+            let message = format!("at `/items/$ref`: `{elsewhere}` is not in this file, and references to other files");
+            check_refused(json!({"items": {"$ref": elsewhere}}), &message);
         }
         check_refused(json!({"nullable": true}), "at the top: `nullable` needs a `type`");
         check_refused(json!({"type": "null", "nullable": false}), "contradicts");
@@ -416,8 +416,8 @@ mod tests {
         let both = json!({"properties": {"key": {"pattern": "^sk"}, "n": {"minimum": 1}}});
         check(both, value.clone(), &["data/n: 0 is less than the minimum of 1"]);
         let hidden_units = crate::mask::HIDDEN.to_string().repeat(4);
-        let told = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
-        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&told]);
+        let message = format!("data/key: \"sk-{hidden_units}\" is not one of \"pk-1234\"");
+        check(key(json!({"enum": ["pk-1234"]})), value.clone(), &[&message]);
         check(json!({}), hidden(json!({"#": 1})), &["hidden"]);
     }
 

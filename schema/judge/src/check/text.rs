@@ -59,7 +59,7 @@ pub struct Folded {
 }
 
 /// Maximum number of units that are compared.
-const COMPARED: usize = 1 << 26;
+const MAX_COMPARED_UNITS: usize = 1 << 26;
 
 impl Folded {
     /// Converts a text to lower case, final sigma included.
@@ -111,7 +111,7 @@ fn may_contain(units: &[u16], wanted: &[u16]) -> bool {
         let equal =
             there.take_while(|(there, wanted)| there == wanted || **there == hidden && **wanted != newline).count();
         compared += equal + 1;
-        if equal == wanted.len() || compared > COMPARED {
+        if equal == wanted.len() || compared > MAX_COMPARED_UNITS {
             return true;
         }
         at += 1;
@@ -196,16 +196,16 @@ pub struct CloseLine {
 }
 
 /// Maximum number of bytes of a text that are searched for a close line.
-const SEARCHED: usize = 1 << 18;
+const MAX_SEARCHED_BYTES: usize = 1 << 18;
 
 /// Maximum number of characters of one line that count.
-const LINE_LENGTH: usize = 400;
+const MAX_LINE_CHARACTERS: usize = 400;
 
 /// Returns the line of a text that shares the most with a missing text. Only the beginning of a long text is searched,
 /// so the cost is bounded.
 pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     let wanted = trim(missing).lines().find(|line| !trim(line).is_empty())?;
-    let wanted: Vec<char> = wanted.to_lowercase().chars().take(LINE_LENGTH).collect();
+    let wanted: Vec<char> = wanted.to_lowercase().chars().take(MAX_LINE_CHARACTERS).collect();
     if wanted.len() < 3 {
         return None;
     }
@@ -218,14 +218,14 @@ pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     let mut seen = vec![0_usize; numbers.len()];
     let mut start = 0;
     for (index, line) in text.lines().enumerate() {
-        if start > SEARCHED {
+        if start > MAX_SEARCHED_BYTES {
             break;
         }
         start += line.len() + 1;
         let mut shared = 0;
         let mut previous = None;
         let mut length = 0;
-        for character in line.chars().take(LINE_LENGTH).flat_map(char::to_lowercase) {
+        for character in line.chars().take(MAX_LINE_CHARACTERS).flat_map(char::to_lowercase) {
             length += 1;
             if let Some(number) = previous.and_then(|previous| numbers.get(&(previous, character)))
                 && seen[*number] != index + 1
@@ -242,7 +242,7 @@ pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
         }
     }
     let (shared, _, index, line) = best?;
-    (shared * 2 >= numbers.len()).then(|| CloseLine { number: index + 1, text: shortened(line, LINE_LENGTH) })
+    (shared * 2 >= numbers.len()).then(|| CloseLine { number: index + 1, text: shortened(line, MAX_LINE_CHARACTERS) })
 }
 
 /// Returns a text of at most this many characters, with a mark where it was cut.

@@ -77,7 +77,7 @@ mod tests {
         };
         let answers = [
             Answer::Path(PathState::File { content: content("path") }),
-            Answer::Command(ran("ask", "asked", "told")),
+            Answer::Command(ran("ask", "asked", "printed")),
             Answer::Files(FilesAnswer {
                 files: vec![
                     SeenFile { content: content("file"), searches: vec![found("line")], ..SeenFile::default() },
@@ -111,7 +111,7 @@ mod tests {
         let texts: Vec<String> = evidence.captures_mut().into_iter().map(|capture| capture.text.clone()).collect();
         let expected = [
             "act", "out", "err", "sent", "answer", "said", "agent", "ran", "stderr", "changed", "path", "ask", "asked",
-            "told", "file", "line", "logged", "body", "reply",
+            "printed", "file", "line", "logged", "body", "reply",
         ];
         assert_eq!(texts, expected);
         // All written text is found.

@@ -83,7 +83,7 @@ pub struct ModelReply {
 }
 
 /// Maximum size in bytes of an output in a question.
-const OUTPUT_LIMIT: usize = 400_000;
+const MAX_OUTPUT_BYTES: usize = 400_000;
 
 impl QuestionNeed {
     /// Returns the question about an output, or the reason why it cannot be asked. Secrets in the output are masked.
@@ -100,8 +100,10 @@ impl QuestionNeed {
                     if output.concealed == Concealed::Everything {
                         return Err("the output is unknown, because a secret in it is masked".to_owned());
                     }
-                    if output.text.len() > OUTPUT_LIMIT {
-                        return Err(format!("the output has more than {OUTPUT_LIMIT} bytes, so no model was asked"));
+                    if output.text.len() > MAX_OUTPUT_BYTES {
+                        return Err(format!(
+                            "the output has more than {MAX_OUTPUT_BYTES} bytes, so no model was asked"
+                        ));
                     }
                     text.push_str(&shown(&output.text));
                 }
@@ -146,7 +148,7 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_about_an_output_that_no_model_reads() {
-        let output = Output { text: "x".repeat(OUTPUT_LIMIT + 1), ..Output::default() };
+        let output = Output { text: "x".repeat(MAX_OUTPUT_BYTES + 1), ..Output::default() };
         let reason = need(vec![QuestionPart::Output]).text(Some(&output)).unwrap_err();
         assert!(reason.contains("400000 bytes"), "{reason}");
     }

@@ -44,7 +44,7 @@ pub struct Scored {
 }
 
 /// Maximum size in bytes of a file in a question.
-const FILE_LIMIT: usize = 400_000;
+const MAX_FILE_BYTES: usize = 400_000;
 
 /// Maximum number of tokens of an answer.
 pub const ANSWER_TOKENS: u32 = 512;
@@ -96,8 +96,8 @@ impl ScoreNeed {
                 Err(format!("`{path}` cannot be read, so no judge was asked: {reason}"))
             }
             Some(SeenFile { content: Some(Content::Text(text)), .. }) if text.cut => Err(unasked("was cut off")),
-            Some(SeenFile { content: Some(Content::Text(text)), .. }) if text.text.len() > FILE_LIMIT => {
-                Err(unasked(&format!("has more than {FILE_LIMIT} bytes")))
+            Some(SeenFile { content: Some(Content::Text(text)), .. }) if text.text.len() > MAX_FILE_BYTES => {
+                Err(unasked(&format!("has more than {MAX_FILE_BYTES} bytes")))
             }
             Some(SeenFile { content: Some(Content::Text(text)), .. }) => Ok(shown(&text.text).into_owned()),
         }
@@ -170,7 +170,7 @@ mod tests {
     fn nothing_is_asked_about_a_file_that_is_not_known_whole() {
         for (capture, part) in [
             (Capture { cut: true, ..Capture::whole("x") }, "cut off"),
-            (Capture::whole("x".repeat(FILE_LIMIT + 1)), "400000 bytes"),
+            (Capture::whole("x".repeat(MAX_FILE_BYTES + 1)), "400000 bytes"),
         ] {
             let reason = need(None).scored(&observed(capture)).unwrap_err();
             assert!(reason.contains(part), "{reason}");

@@ -26,14 +26,14 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let unfinished = !roots.iter().any(|root| root.ended_us().is_some());
     let tree = Tree::of(&spans);
     let roles = roles(&spans, &tree);
-    let told: Vec<_> = spans.iter().map(|it| tokens_of(it)).collect();
-    let tells_below = tree.below(|index| told[index].is_some());
-    let models_tell = (0..spans.len()).any(|index| roles[index] == Role::Model && told[index].is_some());
+    let reported: Vec<_> = spans.iter().map(|it| tokens_of(it)).collect();
+    let reported_below = tree.below(|index| reported[index].is_some());
+    let models_report = (0..spans.len()).any(|index| roles[index] == Role::Model && reported[index].is_some());
     let cost_below = tree.below(|index| cost_of(spans[index]).is_some());
     let parts = spans.iter().enumerate().take(MAX_SPANS).map(|(index, exported)| {
         let role = roles[index];
-        let is_told_elsewhere = tells_below[index] || models_tell && role == Role::Accounting;
-        let tokens = told[index].filter(|_| !is_told_elsewhere);
+        let is_reported_elsewhere = reported_below[index] || models_report && role == Role::Accounting;
+        let tokens = reported[index].filter(|_| !is_reported_elsewhere);
         // Tokens cost as much as the model charges.
         let by_tokens = tokens.and_then(|_| model_of(exported, Role::Model));
         Span {

@@ -157,8 +157,8 @@ impl Said {
     fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<Said> {
         match name {
             "gen_ai.choice" | "gen_ai.assistant.message" | "gen_ai.content.completion" => {
-                let told = ["gen_ai.completion", "gen_ai.event.content", "content", "message"];
-                let content = body.or_else(|| told.iter().find_map(|key| attributes.json(key)))?;
+                let keys = ["gen_ai.completion", "gen_ai.event.content", "content", "message"];
+                let content = body.or_else(|| keys.iter().find_map(|key| attributes.json(key)))?;
                 Some(Said::of_messages(&content))
             }
             "gen_ai.client.inference.operation.details" => {

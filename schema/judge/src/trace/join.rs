@@ -133,22 +133,22 @@ impl Candidate for ExportedTrace<'_> {
 
     fn names_run(&self, run: &str) -> bool {
         let all = |it: &&Exported| {
-            let mut told = it.attributes().iter().chain(super::Attributes(&it.program).iter());
-            told.any(|(key, value)| names_run(key, value, run))
+            let mut attributes = it.attributes().iter().chain(super::Attributes(&it.program).iter());
+            attributes.any(|(key, value)| names_run(key, value, run))
         };
         self.spans.iter().any(all)
     }
 
     fn names_session(&self, sessions: &[String]) -> bool {
-        let told = self.spans.iter().flat_map(|it| SESSIONS.iter().filter_map(|key| it.attributes().text(key)));
-        told.into_iter().any(|session| sessions.iter().any(|it| it == session))
+        let found = self.spans.iter().flat_map(|it| SESSIONS.iter().filter_map(|key| it.attributes().text(key)));
+        found.into_iter().any(|session| sessions.iter().any(|it| it == session))
     }
 
     fn names_agent(&self, agent: &str) -> bool {
         self.spans.iter().any(|it| {
-            let told =
+            let named =
                 it.attributes().first_text(&["gen_ai.agent.name", "gen_ai.agent.id", "openclaw.agent", "agent.name"]);
-            told == Some(agent) || it.span.name.contains(agent)
+            named == Some(agent) || it.span.name.contains(agent)
         })
     }
 

@@ -42,8 +42,8 @@ impl Role {
         if is_delegation(attributes) {
             return Role::Delegation;
         }
-        let told = [operation, open_inference, traceloop, langfuse, mlflow, ai_sdk];
-        told.iter().find_map(|read| read(attributes)).unwrap_or_else(|| by_content(name, attributes))
+        let conventions = [operation, open_inference, traceloop, langfuse, mlflow, ai_sdk];
+        conventions.iter().find_map(|read| read(attributes)).unwrap_or_else(|| by_content(name, attributes))
     }
 
     /// Returns the kind of a span with this role, which other spans may still change.
@@ -212,12 +212,12 @@ pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     let (attributes, own) = (exported.attributes(), exported.span.name.as_str());
     match role {
         Role::Tool => {
-            let told = attributes.first_text(TOOL_NAMES).or_else(|| attributes.text("traceloop.entity.name"));
-            told.unwrap_or_else(|| own.strip_prefix("execute_tool ").unwrap_or(own))
+            let given = attributes.first_text(TOOL_NAMES).or_else(|| attributes.text("traceloop.entity.name"));
+            given.unwrap_or_else(|| own.strip_prefix("execute_tool ").unwrap_or(own))
         }
         Role::Agent | Role::Delegation => {
-            let told = attributes.first_text(AGENT_NAMES).or_else(|| attributes.text("traceloop.entity.name"));
-            told.unwrap_or_else(|| own.strip_prefix("invoke_agent ").unwrap_or(own))
+            let given = attributes.first_text(AGENT_NAMES).or_else(|| attributes.text("traceloop.entity.name"));
+            given.unwrap_or_else(|| own.strip_prefix("invoke_agent ").unwrap_or(own))
         }
         Role::Model | Role::Accounting | Role::Other => own,
     }
@@ -278,8 +278,8 @@ pub(super) fn error_of(exported: &Exported) -> Option<String> {
         let of_event = Attributes(&event.attributes);
         of_event.text("exception.message").or_else(|| of_event.text("exception.type"))
     };
-    let told = message.or_else(exception).or_else(|| attributes.text("exception.message")).or(kind);
-    Some(told.unwrap_or("it failed, and does not say why").to_owned())
+    let text = message.or_else(exception).or_else(|| attributes.text("exception.message")).or(kind);
+    Some(text.unwrap_or("failed without an error message").to_owned())
 }
 
 /// Returns whether a span asks a model, considered alone.
@@ -312,13 +312,13 @@ fn last_part(key: &str) -> String {
 }
 
 /// Minimum length of a run id that no other attribute has by accident.
-const TELLING_LENGTH: usize = 16;
+const MIN_RUN_ID_LENGTH: usize = 16;
 
 /// Returns whether an attribute assigns its span to the run with this id.
 pub(super) fn names_run(key: &str, value: &Held, run: &str) -> bool {
     !run.is_empty()
         && as_text(value).is_some_and(|text| text == run)
-        && (run.len() >= TELLING_LENGTH || last_part(key) == "runid")
+        && (run.len() >= MIN_RUN_ID_LENGTH || last_part(key) == "runid")
 }
 
 #[cfg(test)]

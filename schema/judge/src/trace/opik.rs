@@ -207,8 +207,8 @@ fn error_text(error: &Value) -> Option<String> {
         Value::Object(members) if members.is_empty() => None,
         Value::Object(members) => {
             let text = |key: &str| members.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-            let told = text("message").or_else(|| text("exception_type"));
-            Some(told.map_or_else(|| error.to_string(), str::to_owned))
+            let message = text("message").or_else(|| text("exception_type"));
+            Some(message.map_or_else(|| error.to_string(), str::to_owned))
         }
         Value::Bool(true) | Value::Number(_) | Value::Array(_) => Some(error.to_string()),
     }

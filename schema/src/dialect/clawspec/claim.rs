@@ -166,25 +166,14 @@ impl<T: AssertionType> Check for AssertionClaim<T> {
 /// Maximum number of names that are listed in a help.
 const MAX_LISTED: usize = 8;
 
-/// Maximum number of other places that belong to one row.
-const MAX_RELATED: usize = 20;
-
-/// The answer of an assertion: one row, as in the original's report.
+/// The answer of an assertion: one row, as in the original's report, without the names of the assertion.
 #[derive(Clone, Debug)]
-pub struct Row(Box<Parts>);
-
-#[derive(Clone, Debug)]
-struct Parts {
-    at: Pointer,
-    outcome: Outcome,
-    score: Option<f64>,
-    related: Vec<Related>,
-}
+pub struct Row(Box<Verdict>);
 
 impl Row {
     fn new(field: &str, outcome: Outcome) -> Row {
         let at = if field.is_empty() { Pointer::root() } else { Pointer::root().key(field) };
-        Row(Box::new(Parts { at, outcome, score: None, related: Vec::new() }))
+        Row(Box::new(Verdict { at, ..Verdict::of("", "", outcome) }))
     }
 
     /// It holds.
@@ -216,7 +205,7 @@ impl Row {
         Row::new(field, Outcome::Skip(reason.into()))
     }
 
-    /// Returns what it needs was not observed.
+    /// What it needs was not observed.
     pub fn unknown(field: &str, reason: impl Into<String>) -> Row {
         Row::new(field, Outcome::Unknown(reason.into()))
     }
@@ -226,43 +215,40 @@ impl Row {
         Row::new(field, Outcome::Error(reason.into()))
     }
 
-    /// Returns the same at another field.
-    pub fn moved_to(mut self, field: &str) -> Row {
-        self.0.at = Pointer::root().key(field);
+    /// Returns the row as the verdict of an assertion with these names.
+    pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
+        Verdict { kind, label, ..*self.0 }
+    }
+
+    fn with(mut self, change: impl FnOnce(Verdict) -> Verdict) -> Row {
+        *self.0 = change(*self.0);
         self
     }
 
-    /// Returns the row as a verdict.
-    pub fn verdict(self, kind: &'static str, label: String) -> Verdict {
-        let Parts { at, outcome, score, related } = *self.0;
-        Verdict { at, kind, label, code: None, score, outcome, related }
+    /// Returns the same at another field.
+    pub fn moved_to(self, field: &str) -> Row {
+        self.with(|verdict| Verdict { at: Pointer::root().key(field), ..verdict })
     }
 
     /// Returns the same at an item of the field's list.
-    pub fn at_item(mut self, index: usize) -> Row {
-        self.0.at = self.0.at.index(index);
-        self
+    pub fn at_item(self, index: usize) -> Row {
+        self.with(|verdict| Verdict { at: verdict.at.index(index), ..verdict })
     }
 
     /// Returns the same at a member of the field.
-    pub fn at_key(mut self, key: &str) -> Row {
-        self.0.at = self.0.at.key(key);
-        self
+    pub fn at_key(self, key: &str) -> Row {
+        self.with(|verdict| Verdict { at: verdict.at.key(key), ..verdict })
     }
 
     /// Returns the same with a score.
-    pub fn with_score(mut self, score: f64) -> Row {
-        self.0.score = Some(score);
-        self
+    pub fn with_score(self, score: f64) -> Row {
+        self.with(|verdict| verdict.rated(None, Some(score)))
     }
 
     /// Returns the same with the first few of these places in other files. What is not known has none.
-    pub fn with_places(mut self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
-        if self.0.outcome.mismatch().is_some() {
-            let related = places.into_iter().take(MAX_RELATED);
-            self.0.related.extend(related.map(|(message, place)| Related::in_file(message, place)));
-        }
-        self
+    pub fn with_places(self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
+        let related = places.into_iter().map(|(message, place)| Related::in_file(message, place));
+        self.with(|verdict| verdict.relating(related))
     }
 
     /// Returns the same with the place in another file that made it hold. What does not hold has none.
@@ -274,13 +260,8 @@ impl Row {
     }
 
     /// Returns the same, unless something that was not seen could turn it.
-    pub fn unless(mut self, doubt: Option<&str>) -> Row {
-        if let Some(reason) = doubt {
-            self.0.outcome = Outcome::Unknown(reason.to_owned());
-            self.0.score = None;
-            self.0.related.clear();
-        }
-        self
+    pub fn unless(self, doubt: Option<&str>) -> Row {
+        self.with(|verdict| verdict.unless(doubt))
     }
 }
 

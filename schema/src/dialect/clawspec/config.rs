@@ -63,7 +63,7 @@ pub struct Config {
     pub scenario_patterns: Option<Vec<String>>,
     /// Path of the coverage ledger. `CLAWSPEC_LEDGER_PATH` overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = "coverage-ledger.yaml", "x-file" = "yaml"))]
+    #[schemars(extend("default" = "coverage-ledger.yaml", "x-file" = "yaml", "x-exists" = ""))]
     pub ledger_path: Option<FilePath>,
     /// Source of traces.
     ///

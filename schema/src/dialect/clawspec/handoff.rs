@@ -31,7 +31,7 @@ use crate::words::Name;
 /// Without `assertions`, they are derived from the other keys: the delegation happened, every required artifact exists
 /// with its sections, and no prohibited tool was called. Any `assertions` replace all of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("x-template" = "clawspec"))]
 pub(crate) struct HandoffContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]

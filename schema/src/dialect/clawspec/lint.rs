@@ -11,10 +11,10 @@ use crate::{
     json_schema::SpecFile,
     rules::{
         ambiguous_scalar, collision, conflicting_fields, contradiction, duplicate_name, invalid_definition,
-        invalid_pattern, invalid_value, missing_field, missing_file, missing_negative, missing_variable,
-        never_evaluated, no_effect, out_of_range, pasted_secret, stage_count, suspicious_pattern, syntax,
-        target_mismatch, template_in_name, unchecked, unknown_key, unknown_reference, unknown_type, unquoted_template,
-        unsupported_expression, upstream_differs, vacuous_claim, wrong_type,
+        invalid_value, missing_field, missing_file, missing_negative, never_evaluated, no_effect, out_of_range,
+        pasted_secret, stage_count, syntax, target_mismatch, template_in_name, unchecked, unknown_key,
+        unknown_reference, unknown_type, unquoted_template, unsupported_expression, upstream_differs, vacuous_claim,
+        wrong_type,
     },
     spot::Spot,
     validate::{Context, Definition},
@@ -25,7 +25,6 @@ use super::{
     facts::{ItemFacts, Items},
     kinds::ContractFile,
     ledger_contracts::{self, Contracts},
-    log_pattern::LogPattern,
     parts::{self, Part},
     paths, siblings,
     stage_contracts::NamedContract,
@@ -47,7 +46,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
     report_yaml(root, Definition::Root(file), Definition::lists(file), report);
     match ContractFile::of(file) {
         ContractFile::Scenarios => {
-            report_texts(file, root, &["scenarios"], report);
             if let Some(target) = Target::of_scenarios(root, files) {
                 target_mismatch::check(&target, files, report);
                 if let Target::Below(directory) = &target {
@@ -56,7 +54,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             }
         }
         ContractFile::Handoff => {
-            report_texts(file, root, &[], report);
             duplicate_name::clawspec::check_handoff(root, report);
             invalid_value::clawspec::check_handoff(root, report);
             unchecked::clawspec::check_handoff(root, files, report);
@@ -74,7 +71,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
             }
         }
         ContractFile::Pipeline => {
-            report_texts(file, root, &["stages", "pipeline_health"], report);
             collision::clawspec::check_pipeline(root, report);
             stage_count::check_root(root, report);
             vacuous_claim::clawspec::check_conditions(root, report);
@@ -165,7 +161,6 @@ pub(crate) fn report_item(
             vacuous_claim::clawspec::check_scenario(item, report);
             wrong_type::clawspec::check_scenario(item, report);
             wrong_type::clawspec::form::check_scenario(item, report);
-            report_texts(file, item, &[], report);
             for phase in ["given", "then"] {
                 report_assertions(item.get(phase), files, report);
             }
@@ -175,13 +170,11 @@ pub(crate) fn report_item(
             }
         }
         (ContractFile::Pipeline, "stages") => {
-            report_texts(file, item, &[], report);
             if let Some(agent) = item.get("agent") {
                 unknown_reference::clawspec::check_agent(&agent, files, report);
             }
         }
         (ContractFile::Pipeline, "pipeline_health") => {
-            report_texts(file, item, &[], report);
             unsupported_expression::check_health(item, report);
         }
         _ => {}
@@ -208,12 +201,7 @@ fn report_assertions(list: Option<Spot<'_>>, files: &dyn Files, report: &mut Rep
         wrong_type::clawspec::check_assertion(assertion, report);
         wrong_type::clawspec::form::check_assertion(assertion, report);
         upstream_differs::clawspec::check_assertion(assertion, report);
-        missing_file::clawspec::check_assertion(assertion, files, report);
         unknown_reference::clawspec::check_assertion(assertion, files, report);
-        if let Some(pattern) = LogPattern::of(assertion) {
-            invalid_pattern::clawspec::check_pattern(&pattern, report);
-            suspicious_pattern::clawspec::check_pattern(&pattern, report);
-        }
     }
 }
 
@@ -251,10 +239,4 @@ pub(crate) fn report_relations(
         }
         ContractFile::Handoff | ContractFile::Settings | ContractFile::Ledger | ContractFile::Baselines => {}
     }
-}
-
-/// Reports what is wrong with the templates below a node, the values of some keys omitted.
-fn report_texts(file: SpecFile, spot: &Spot<'_>, without: &[&str], report: &mut Report) {
-    missing_variable::clawspec::check(file, spot, without, report);
-    unquoted_template::check_below(spot, without, report);
 }

@@ -26,7 +26,7 @@ use crate::words::{Defines, Name, Stages};
 ///     check: count(produced_artifacts) == count(stages_with_produces)
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("x-template" = "clawspec"))]
 pub struct PipelineContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]

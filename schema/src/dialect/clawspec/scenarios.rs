@@ -36,7 +36,7 @@ use crate::words::{Defines, Name, ScenarioTag, Scenarios};
 ///
 /// ClawSpec reads YAML 1.1: `yes` is true, `1.0` is a number, and an unquoted date is a date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("x-template" = "clawspec"))]
 pub struct ScenarioContract {
     /// Format version, the string `"1.0"` in quotes.
     #[schemars(extend("const" = "1.0"), with = "String")]

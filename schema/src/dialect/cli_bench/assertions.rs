@@ -20,7 +20,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use commands::is_literal;
 pub use error_contains::ErrorContains;
 pub use exit_code::ExitCode;
 pub use file_contains::FileContains;

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::words::{Defines, Models, Name, Pattern, Url};
+use crate::words::{Defines, Models, Name, SecretPattern, Url};
 
 use super::{tasks::Task, thresholds::Thresholds};
 
@@ -139,7 +139,7 @@ pub struct Config {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["tok_[a-z0-9]{16}"]]))]
-    pub redact_patterns: Vec<Pattern>,
+    pub redact_patterns: Vec<SecretPattern>,
     /// Environment variables of every task: for `setup`, for the model's commands, and for `verify`.
     ///
     /// A variable in a task's own `env` overrides one with the same name here. `{{workdir}}` in a value is the absolute
@@ -169,7 +169,7 @@ pub struct Config {
     ///
     /// The path is relative to the directory of this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
+    #[schemars(extend("minLength" = 1, "x-file" = "directory", "x-exists" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures", "copy"]))]
     pub scaffold: Option<String>,
     /// Pass rate that each model must reach. Without it, any failed task fails the run.
@@ -264,6 +264,7 @@ impl JsonSchema for ModelId {
             "type": "string",
             "pattern": "^[^/\\s]+/\\S+$",
             "x-defines": "models",
+            "x-model": true,
             "examples": [
                 "anthropic/claude-sonnet-4.6",
                 "anthropic/claude-opus-4-6",

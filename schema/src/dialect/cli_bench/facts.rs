@@ -8,13 +8,13 @@ use crate::{
     finding::Finding,
     json_schema::SpecFile,
     kind,
+    pattern::is_literal,
     problem::OtherFile,
     rules::{revealing_intent::Revealed, vague_intent::Wish},
     spot::Spot,
 };
 
 use super::{
-    assertions::is_literal,
     config::HelpMode,
     task_files::{self, Target},
 };

@@ -9,10 +9,10 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     rules::{
-        ambiguous_scalar::yaml_1_1, collision, contradiction, duplicate_name, invalid_path, invalid_pattern,
-        invalid_value, last_command_only, missing_field, missing_file, missing_variable, no_effect, no_exit_code,
-        out_of_range, revealing_intent, shared_workdir, suspicious_pattern, too_few_turns, too_large, unchecked,
-        unknown_key, unknown_reference, upstream_differs, vacuous_claim, vague_intent, wrong_type,
+        collision, contradiction, duplicate_name, invalid_path, invalid_value, last_command_only, missing_field,
+        missing_file, missing_variable, no_effect, no_exit_code, out_of_range, revealing_intent, shared_workdir,
+        suspicious_pattern, too_few_turns, too_large, unchecked, unknown_key, unknown_reference, upstream_differs,
+        vacuous_claim, vague_intent, wrong_type,
     },
     spot::Spot,
     validate::{Context, Definition},
@@ -20,7 +20,6 @@ use crate::{
 
 use super::{
     asserted::Asserted,
-    command_patterns::WrittenPattern,
     facts::{ItemFacts, Items, suite_facts},
     named_tasks::NamedTasks,
 };
@@ -36,7 +35,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
 }
 
 /// Reports what is wrong outside of the items, each section looked at alone. Pointers and ranges are absolute.
-pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
+pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report) {
     let root = Spot::root(root);
     if file == SpecFile::CLI_BENCH_TASKS {
         wrong_type::cli_bench::check_task_file(&root, report);
@@ -44,7 +43,7 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
     if file != SpecFile::CLI_BENCH || !root.is_mapping() {
         return;
     }
-    report_owner(&root, files, report);
+    report_owner(&root, report);
     missing_variable::cli_bench::check_root(&root, report);
     upstream_differs::cli_bench::check_root(&root, report);
     missing_field::cli_bench::check_root(&root, report);
@@ -69,10 +68,6 @@ pub(crate) fn report_item(
 ) {
     let item = Spot::root(item);
     match list {
-        "redact_patterns" => {
-            invalid_pattern::cli_bench::check_masked(&item, report);
-            suspicious_pattern::cli_bench::check_masked(&item, report);
-        }
         "redact_env" => invalid_value::cli_bench::check_masked_name(&item, report),
         "providers" => {
             invalid_value::cli_bench::check_model(&item, report);
@@ -86,8 +81,7 @@ pub(crate) fn report_item(
                 invalid_value::task_item::check(&item, report);
                 NamedTasks::of(&item, files).iter().for_each(|entry| report_entry(entry, report));
             }
-            yaml_1_1::check_item(item.node, Definition::Item(file, list), report);
-            report_task(&item, files, report);
+            report_task(&item, report);
         }
         _ => {}
     }
@@ -101,8 +95,8 @@ fn report_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
     invalid_value::cli_bench::check_entry(entry, report);
 }
 
-fn report_task(task: &Spot<'_>, files: &dyn Files, report: &mut Report) {
-    report_owner(task, files, report);
+fn report_task(task: &Spot<'_>, report: &mut Report) {
+    report_owner(task, report);
     missing_variable::cli_bench::check_task(task, report);
     upstream_differs::cli_bench::check_task(task, report);
     out_of_range::cli_bench::check_task(task, report);
@@ -113,11 +107,6 @@ fn report_task(task: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     for assertion in &asserted.items {
         wrong_type::cli_bench::check_indentation(assertion, report);
         unknown_key::cli_bench::check_assertion(assertion, report);
-        for pattern in WrittenPattern::all(assertion) {
-            invalid_pattern::cli_bench::check_pattern(&pattern, report);
-            suspicious_pattern::cli_bench::check_pattern(&pattern, report);
-            contradiction::cli_bench::check_pattern(&pattern, report);
-        }
         invalid_path::cli_bench::check_assertion(assertion, report);
         suspicious_pattern::cli_bench::check_assertion(assertion, report);
         vacuous_claim::cli_bench::check_assertion(assertion, report);
@@ -132,11 +121,9 @@ fn report_task(task: &Spot<'_>, files: &dyn Files, report: &mut Report) {
 }
 
 /// What a suite and a task have in common.
-fn report_owner(owner: &Spot<'_>, files: &dyn Files, report: &mut Report) {
+fn report_owner(owner: &Spot<'_>, report: &mut Report) {
     wrong_type::cli_bench::check_environment(owner, report);
     invalid_value::cli_bench::check_environment(owner, report);
-    invalid_path::cli_bench::check_scaffold(owner, files, report);
-    missing_file::cli_bench::check_scaffold(owner, files, report);
 }
 
 /// Reports what is wrong between items and sections. Each item comes with the byte where its node begins; all places are

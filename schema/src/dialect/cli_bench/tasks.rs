@@ -116,7 +116,7 @@ pub struct Task {
     /// The path is relative to the directory of the main file. The public documentation describes this key only for the
     /// suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minLength" = 1, "x-file" = "directory", "examples" = ["fixtures/project"]))]
+    #[schemars(extend("minLength" = 1, "x-file" = "directory", "x-exists" = "directory", "examples" = ["fixtures/project"]))]
     #[schemars(extend("x-other-names" = ["fixtures"]))]
     pub scaffold: Option<String>,
     /// Shell commands that run after the assertions. Failures are only logged.

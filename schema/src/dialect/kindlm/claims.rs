@@ -24,10 +24,9 @@ use crate::{
         schema_file::{RulePlaces, SchemaError, SchemaMismatch, UserSchema},
         text::{Certainty, shortened},
     },
-    document::Pointer,
     evidence::{Concealed, Evidence, Output},
     mask::HIDDEN,
-    verdict::{FailureCode, Mismatch, Outcome, Related, Verdict},
+    verdict::{FailureCode, Mismatch, Outcome, Related, Row, Verdict},
 };
 
 /// A schema file that a claim names, read when the claim was lowered.
@@ -78,21 +77,21 @@ impl SchemaFile {
                     actual: "a file that cannot be used".to_owned(),
                     help: Vec::new(),
                 };
-                Err(Box::new(row.clone().fail(code, mismatch)))
+                Err(Box::new(row.clone().failed(code, mismatch)))
             }
             Err(error) => Err(Box::new(row.clone().broken(code, told(&error.message)))),
         }
     }
 
     /// Returns the rules that a value breaks, as places in the file.
-    fn related(&self, found: &[SchemaMismatch]) -> Vec<Related> {
-        let Ok(content) = &self.content else { return Vec::new() };
-        let places = content.places.get_or_init(|| RulePlaces::of(&content.bytes));
-        let related = found.iter().take(MAX_RELATED).map(|mismatch| {
-            let message = format!("`data{}` breaks this rule", mismatch.at);
-            Related::in_file(message, places.of_rule(&self.path, &mismatch.rule))
-        });
-        related.collect()
+    fn related<'f>(&'f self, found: &'f [SchemaMismatch]) -> impl Iterator<Item = Related> + 'f {
+        self.content.iter().flat_map(move |content| {
+            let places = content.places.get_or_init(|| RulePlaces::of(&content.bytes));
+            found.iter().map(move |mismatch| {
+                let message = format!("`data{}` breaks this rule", mismatch.at);
+                Related::in_file(message, places.of_rule(&self.path, &mismatch.rule))
+            })
+        })
     }
 
     /// Returns the text of the file, as far as it is text.
@@ -105,9 +104,6 @@ const NOT_RECORDED: &str = "the output was not recorded";
 const CUT: &str = "the output was cut off, and the missing part could change the result";
 
 const MASKED: &str = "a secret is masked in the output, and the result depends on it";
-
-/// Maximum number of other places that belong to one verdict.
-const MAX_RELATED: usize = 20;
 
 /// The observed output is kept in a mismatch up to this many characters.
 const ACTUAL_LENGTH: usize = 200_000;
@@ -169,62 +165,26 @@ impl Seen<'_> {
     }
 }
 
-/// A verdict that lacks its answer.
-#[derive(Clone, Debug)]
-struct Row {
-    at: Pointer,
-    kind: &'static str,
-    label: String,
+/// Verdicts with the scores and codes of KindLM.
+trait Rated {
+    fn passed(self) -> Verdict;
+    fn failed(self, code: FailureCode, mismatch: Mismatch) -> Verdict;
+    /// The claim itself is wrong.
+    fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict;
 }
 
-impl Row {
-    fn new(at: Pointer, kind: &'static str, label: impl Into<String>) -> Row {
-        Row { at, kind, label: label.into() }
+impl Rated for Row {
+    fn passed(self) -> Verdict {
+        self.pass().rated(None, Some(1.0))
     }
 
-    fn answer(self, code: Option<FailureCode>, score: Option<f64>, outcome: Outcome) -> Verdict {
-        Verdict { at: self.at, kind: self.kind, label: self.label, code, score, outcome, related: Vec::new() }
-    }
-
-    fn pass(self) -> Verdict {
-        self.answer(None, Some(1.0), Outcome::Pass)
-    }
-
-    fn fail(self, code: FailureCode, mismatch: Mismatch) -> Verdict {
-        self.answer(Some(code), Some(0.0), Outcome::Fail(mismatch))
-    }
-
-    /// Returns a failure that a missing part of the output could turn.
-    fn fail_unless(self, doubt: Option<&'static str>, code: FailureCode, mismatch: Mismatch) -> Verdict {
-        match doubt {
-            None => self.fail(code, mismatch),
-            Some(reason) => self.unknown(reason),
-        }
-    }
-
-    /// Returns a pass that a missing part of the output could turn.
-    fn pass_unless(self, doubt: Option<&'static str>) -> Verdict {
-        match doubt {
-            None => self.pass(),
-            Some(reason) => self.unknown(reason),
-        }
-    }
-
-    fn unknown(self, reason: impl Into<String>) -> Verdict {
-        self.answer(None, None, Outcome::Unknown(reason.into()))
+    fn failed(self, code: FailureCode, mismatch: Mismatch) -> Verdict {
+        self.fail(mismatch).rated(Some(code), Some(0.0))
     }
 
     fn broken(self, code: FailureCode, reason: impl Into<String>) -> Verdict {
-        self.answer(Some(code), Some(0.0), Outcome::Error(reason.into()))
+        self.verdict(Outcome::Error(reason.into())).rated(Some(code), Some(0.0))
     }
-}
-
-/// Returns the verdict with the first few of these places. One that is not known has none.
-fn relate(mut verdict: Verdict, related: impl IntoIterator<Item = Related>) -> Verdict {
-    if verdict.outcome.mismatch().is_some() {
-        verdict.related.extend(related.into_iter().take(MAX_RELATED));
-    }
-    verdict
 }
 
 /// Returns the output as a mismatch shows it.

@@ -202,7 +202,7 @@ pub struct ToolCallExpect {
     ///   options: { express: true }
     /// ```
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-other-names" = ["args", "arguments", "with"]))]
+    #[schemars(extend("x-arguments" = "tool", "x-other-names" = ["args", "arguments", "with"]))]
     pub args_match: Option<Map<String, Value>>,
     /// JSON Schema file that the arguments of at least one call must match.
     ///
@@ -215,7 +215,7 @@ pub struct ToolCallExpect {
     ///
     /// It does not matter which call satisfies `argsMatch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("examples" = [0]))]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("x-position" = true, "examples" = [0]))]
     #[schemars(extend("x-other-names" = ["position", "index"]))]
     pub order: Option<u64>,
 }

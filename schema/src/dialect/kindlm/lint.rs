@@ -25,30 +25,26 @@ use crate::{
     json_schema::SpecFile,
     problem::{Code, Problem},
     rules::{
-        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_pattern, invalid_schema_file,
-        invalid_value, missing_field, missing_file, missing_variable, never_evaluated, no_claims, no_effect,
-        out_of_range, shell_quoting, suspicious_pattern, unchecked, unknown_reference, unused, upstream_differs,
-        vacuous_claim,
+        ambiguous_scalar, collision, contradiction, duplicate_name, invalid_path, invalid_schema_file, invalid_value,
+        missing_field, missing_file, missing_variable, never_evaluated, no_claims, no_effect, out_of_range,
+        shell_quoting, unchecked, unknown_reference, unused, upstream_differs, vacuous_claim,
     },
     shape::scalar,
     spot::Spot,
-    validate::{Definition, insert_known},
+    validate::insert_known,
 };
 
 use super::{
     expects::expects,
     facts::SuiteFacts,
-    patterns, schema_files,
+    schema_files,
     tools::Tools,
     variables::{self, Command},
 };
 
 /// Reports what is wrong in the sections other than `tests`, each looked at alone.
 pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
-    let definition = Definition::Root(SpecFile::KINDLM);
     let root = &Spot::root(root);
-    ambiguous_scalar::yaml_1_1::check_root(root, definition, Definition::lists(SpecFile::KINDLM), report);
-    invalid_pattern::kindlm::check_root(root, report);
     invalid_value::kindlm::check_root(root, report);
     missing_variable::kindlm::check_root(root, report);
     no_effect::kindlm::check_root(root, report);
@@ -58,8 +54,6 @@ pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
 
 /// Reports what is wrong in one test, looked at alone. Pointers are relative to it, ranges as the nodes give them.
 pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let definition = Definition::Item(SpecFile::KINDLM, "tests");
-    ambiguous_scalar::yaml_1_1::check_item(test, definition, report);
     let test = &Spot::root(test);
     let tools = &Tools::of(test);
     ambiguous_scalar::kindlm::check_test(test, report);
@@ -75,10 +69,7 @@ pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Rep
     upstream_differs::kindlm::check_test(test, report);
     vacuous_claim::kindlm::check_test(test, tools, report);
     for expect in expects(test) {
-        let patterns = patterns::of_expect(&expect);
         contradiction::kindlm::check_expect(&expect, report);
-        invalid_pattern::kindlm::check_patterns(&patterns, report);
-        suspicious_pattern::kindlm::check_patterns(&patterns, report);
     }
     if let Some(command) = Command::of(test) {
         invalid_value::kindlm::check_command(&command, report);

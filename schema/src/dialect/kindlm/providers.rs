@@ -194,7 +194,7 @@ pub struct Model {
     #[schemars(extend("x-refers" = "providers"))]
     pub provider: ProviderName,
     /// Name of the model at the provider.
-    #[schemars(extend("examples" = ["gpt-4o-mini"]))]
+    #[schemars(extend("x-model-of" = "provider", "examples" = ["gpt-4o-mini"]))]
     pub model: Name,
     /// Sampling parameters.
     #[serde(default)]

@@ -6,7 +6,6 @@ use crate::{
     check::{schema_file::UserSchema, text::shortened},
     files::{self, FileKind, Files, Lead},
     spot::Spot,
-    words::nearest_file,
 };
 
 /// A file that an expectation names.
@@ -28,13 +27,8 @@ pub(crate) enum State {
     /// A link to a file that the editor does not read.
     Unread,
     NotAFile,
-    /// There is nothing.
-    Missing {
-        /// The path without `.` and `..`.
-        normal: String,
-        /// The path of the file that is most likely meant.
-        near: Option<String>,
-    },
+    /// There is nothing at this path, which is without `.` and `..`.
+    Missing(String),
     Unreadable(String),
     /// It does not hold a JSON Schema.
     Invalid(String),
@@ -79,7 +73,7 @@ fn state(path: &str, files: &dyn Files) -> State {
         Lead::Found { kind: FileKind::File, .. } => {}
         Lead::Found { kind: FileKind::Directory | FileKind::Other, .. } => return State::NotAFile,
         Lead::Unread => return State::Unread,
-        Lead::Nothing => return State::Missing { near: near(path, &normal, files), normal },
+        Lead::Nothing => return State::Missing(normal),
     }
     match files.read_named(&normal) {
         Ok(content) => examined(&content),
@@ -93,15 +87,6 @@ fn normalize(path: &str) -> Result<String, Escape> {
         return Err(Escape::Absolute);
     }
     files::steps(path).map(|steps| steps.join("/")).ok_or(Escape::Above)
-}
-
-/// Returns the path of a file in the same directory whose name is like the one that is missing.
-fn near(path: &str, normal: &str, files: &dyn Files) -> Option<String> {
-    let (directory, name) = normal.rsplit_once('/').unwrap_or(("", normal));
-    let names: Vec<String> =
-        files.list(directory).into_iter().filter(|(_, kind)| *kind == FileKind::File).map(|(name, _)| name).collect();
-    let near = nearest_file(name, names.iter().map(String::as_str))?;
-    Some(format!("{}{near}", path.strip_suffix(name).unwrap_or_default()))
 }
 
 /// Returns what a schema file is. Many tests name the same file, so the last answers are kept.

@@ -15,6 +15,7 @@ pub(crate) const VARS: Filling = Filling {
         values are in `vars` of the test. A name without a value breaks the test. Names that begin with `env.` are left unchanged.",
     allows_blanks: false,
     variables: &[],
+    unfilled: None,
 };
 
 const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
@@ -34,6 +35,7 @@ pub(crate) const BODY: Filling = Filling {
         Variable { name: "messages_json", docs: "All messages of the conversation, as JSON.", files: SUITE },
         Variable { name: "tools_json", docs: "The simulated tools, as JSON.", files: SUITE },
     ],
+    unfilled: None,
 };
 
 /// Returns the names that a template takes, in order of appearance, repeated ones included. Names of the environment

@@ -157,7 +157,7 @@ pub struct ToolResponse {
     /// Arguments that a call must have; others are ignored. `{}` matches every call.
     ///
     /// Unlike in `expect.toolCalls[].argsMatch`, nested values must be equal in full, with keys in the same order.
-    #[schemars(extend("x-other-names" = ["args", "arguments", "if"]))]
+    #[schemars(extend("x-arguments" = "", "x-other-names" = ["args", "arguments", "if"]))]
     pub when: Map<String, Value>,
     /// Response, of any type.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]

@@ -70,7 +70,7 @@ pub struct SpanFilter {
     ///
     /// KindLM ignores an invalid pattern, so every span counts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-pattern" = "ecmascript"), extend("examples" = ["^chat "]))]
+    #[schemars(extend("x-pattern" = "ecmascript", "x-searches" = "spans", "examples" = ["^chat "]))]
     pub name_pattern: Option<String>,
     /// Required values of attributes, compared as strings.
     #[serde(skip_serializing_if = "Option::is_none")]

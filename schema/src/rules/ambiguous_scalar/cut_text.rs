@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::{
-    document::{Document, Scalar, Style, quoted},
+    document::{Document, Scalar, Style},
+    edit,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
 };
 
 /// Maximum number of places of a file that are looked at.
@@ -51,9 +52,9 @@ impl Rule for CutText {
     const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let quoted = quoted(&String::from(site.root.document().text().byte_slice(self.whole.clone())));
-        let fix = Fix::guess(format!("write `{quoted}`"), vec![Edit::new(self.whole.clone(), quoted)]);
-        Words::new(format!("`{}` is a comment, not part of the string", self.behind)).fix([fix])
+        let quoted = site.node().and_then(|text| edit::quote_with(text, &self.whole));
+        Words::new(format!("`{}` is a comment, not part of the string", self.behind))
+            .fix(quoted.map(|(quoted, edits)| Fix::guess(format!("write `{quoted}`"), edits)))
     }
 }
 

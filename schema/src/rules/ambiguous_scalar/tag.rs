@@ -1,9 +1,10 @@
 //! Words that begin with `!`: such a word is a tag, and no part of the text after it.
 
 use crate::{
-    document::{Style, quoted},
+    document::Style,
+    edit,
     finding::{Finding, Report, Rule, Site, Words},
-    problem::{Code, Edit, Fix, Severity},
+    problem::{Code, Fix, Severity},
     spot::Spot,
 };
 
@@ -37,14 +38,10 @@ impl Rule for Tag {
     const SEVERITY: Severity = Severity::Warning;
 
     fn words(&self, site: &Site<'_>) -> Words {
-        let text = site.root.document().text();
-        let whole = text.get_byte_slice(self.whole.clone()).map(String::from).unwrap_or_default();
         let words = Words::new(format!("`{}` is a tag, not part of the string", self.tag));
-        if whole.contains('\n') {
-            return words.help("put the string in quotes");
+        match site.node().and_then(|text| edit::quote_with(text, &self.whole)) {
+            Some((quoted, edits)) => words.mend(Some(Fix::guess(format!("write `{quoted}`"), edits))),
+            None => words.help("put the string in quotes"),
         }
-        let quoted = quoted(&whole);
-        let title = format!("write `{quoted}`");
-        words.mend(Some(Fix::guess(title, vec![Edit::new(self.whole.clone(), quoted)])))
     }
 }

@@ -1,13 +1,13 @@
 //! Words without quotes that readers of YAML 1.1 take for something else than a text.
 
 use crate::{
-    document::{NodeRef, Pointer, Scalar, Style, is_ambiguous},
+    dialect::Format,
+    document::{Scalar, ScalarRules, Style, is_ambiguous},
     edit,
     finding::{Finding, Report, Rule, Site, Words},
     problem::{Code, Fix},
-    shape::{Shape, Type},
-    spot::Spot,
-    validate::Definition,
+    shape::Type,
+    walk::Value,
 };
 
 /// A text such as `yes`.
@@ -16,50 +16,18 @@ struct Ambiguous {
     text: String,
 }
 
-/// The texts of an item of a list.
-pub(crate) fn check_item(item: NodeRef<'_>, definition: Definition, report: &mut Report) {
-    check(item, &mut Vec::new(), &|| definition.shape(), report);
-}
-
-/// The texts of a document but those in these lists, whose items are looked at one by one.
-pub(crate) fn check_root(root: &Spot<'_>, definition: Definition, lists: &[&str], report: &mut Report) {
-    for (key, section) in root.entries().into_iter().filter(|(key, _)| !lists.contains(&key.as_str())) {
-        check(section.node, &mut vec![Step::Key(key)], &|| definition.shape(), report);
-    }
-}
-
-enum Step {
-    Key(String),
-    Index(usize),
-}
-
-/// `shape` says what may be at the node from which the path leads here. It is asked only where there is something to say.
-fn check(node: NodeRef<'_>, path: &mut Vec<Step>, shape: &dyn Fn() -> Shape, report: &mut Report) {
-    if node.alias().is_some() {
-        return;
-    }
-    if let Some(text) = node.text() {
-        if may_differ(text)
-            && node.style() == Some(Style::Plain)
-            && node.scalar() == Some(Scalar::Text)
-            && is_ambiguous(text)
-        {
-            let at = place(path);
-            if shape().below(&at, None).is_some_and(|shape| shape.kind() == Type::Text) {
-                report.push(Finding::new(Ambiguous { text: text.to_owned() }, at, node.own_range()));
-            }
-        }
-        return;
-    }
-    for (index, item) in node.items().enumerate() {
-        path.push(Step::Index(index));
-        check(item, path, shape, report);
-        path.pop();
-    }
-    for entry in node.entries() {
-        path.push(Step::Key(entry.key.key_text()));
-        check(entry.value, path, shape, report);
-        path.pop();
+/// Looks at a value of a format whose tool does not read YAML 1.1 itself.
+pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, report: &mut Report) {
+    let node = value.node;
+    let Some(text) = node.text().filter(|text| may_differ(text)) else { return };
+    if node.style() == Some(Style::Plain)
+        && node.scalar() == Some(Scalar::Text)
+        && is_ambiguous(text)
+        && format.scalar_rules() != ScalarRules::Yaml11
+        && value.shape().is_some_and(|shape| shape.kind() == Type::Text)
+    {
+        let spot = value.spot();
+        report.push(Finding::new(Ambiguous { text: text.to_owned() }, spot.at, node.own_range()));
     }
 }
 
@@ -70,13 +38,6 @@ fn may_differ(text: &str) -> bool {
             first.is_ascii_digit()
                 || matches!(first, b'+' | b'-' | b'.' | b'=' | b'<' | b'y' | b'Y' | b'n' | b'N' | b'o' | b'O')
         })
-}
-
-fn place(path: &[Step]) -> Pointer {
-    path.iter().fold(Pointer::root(), |at, step| match step {
-        Step::Key(key) => at.key(key),
-        Step::Index(index) => at.index(*index),
-    })
 }
 
 impl Rule for Ambiguous {

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use crate::{
     check::{pattern::EcmaPattern, text::trim},
-    dialect::cli_bench::{
-        asserted::Asserted,
-        assertions::is_literal,
-        command_patterns::{Purpose, WrittenPattern},
-    },
+    dialect::cli_bench::asserted::Asserted,
     finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix},
+    pattern::{Pattern, is_literal},
+    problem::Code,
+    rules::suspicious_pattern::cli_bench::matches_everything,
     spot::Spot,
 };
 
@@ -26,8 +24,6 @@ enum Contradiction {
     Outputs,
     /// A whole output without a part that it must have.
     Part(String),
-    /// A count whose bounds leave no number.
-    Bounds { least: f64, most: f64 },
     /// Two counts of one pattern that leave no number.
     Counts { pattern: String, least: f64, most: f64 },
     /// A command that must and must not be run, and the forbidden pattern where it is another one.
@@ -73,13 +69,6 @@ fn check_assertion(item: &Spot<'_>, report: &mut Report) {
         && !text.contains(wanted)
     {
         report.push(part.finding(Contradiction::Part(wanted.to_owned())).with("the whole output", &whole));
-    }
-    if let Some(count) = item.get("run_count")
-        && let (Some(min), Some(max)) = (count.get("min"), count.get("max"))
-        && let (Some(least), Some(most)) = (min.number(), max.number())
-        && least > most
-    {
-        report.push(min.finding(Contradiction::Bounds { least, most }).with("the maximum", &max));
     }
 }
 
@@ -149,24 +138,16 @@ fn check_commands(asserted: &Asserted<'_>, report: &mut Report) {
 }
 
 /// Looks for a forbidden pattern that every command matches.
-pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
-    if pattern.purpose == Purpose::NotRun && pattern.matches_everything() {
+pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
+    if pattern.searches == "forbidden commands" && matches_everything(pattern) {
         report.push(pattern.spot.finding(Contradiction::Everything));
     }
-}
-
-/// Returns the fix that swaps the bounds of a count.
-fn swapped(site: &Site<'_>, least: f64, most: f64) -> Option<Fix> {
-    let count = site.holder()?;
-    let (min, max) = (count.get("min")?, count.get("max")?);
-    let edits = [min.replaced(most.to_string())?, max.replaced(least.to_string())?].concat();
-    Some(Fix::guess("swap `min` and `max`", edits))
 }
 
 impl Rule for Contradiction {
     const CODE: Code = Code::Contradiction;
 
-    fn words(&self, site: &Site<'_>) -> Words {
+    fn words(&self, _: &Site<'_>) -> Words {
         let keep = "keep one of the two";
         match self {
             Contradiction::ExitCodes(first, second) => {
@@ -174,11 +155,6 @@ impl Rule for Contradiction {
             }
             Contradiction::Outputs => Words::new("the output cannot be equal to two different strings").help(keep),
             Contradiction::Part(text) => Words::new(format!("`output_equals` does not contain `{text}`")),
-            Contradiction::Bounds { least, most } => {
-                Words::new(format!("`min` ({least}) is greater than `max` ({most})"))
-                    .help("swap `min` and `max`")
-                    .fix(swapped(site, *least, *most))
-            }
             Contradiction::Counts { pattern, least, most } => {
                 Words::new(format!("the minimum for `{pattern}` ({least}) is greater than the maximum ({most})")).help(keep)
             }

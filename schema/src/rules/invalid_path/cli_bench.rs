@@ -1,11 +1,11 @@
-//! Paths in a suite of cli-bench: of task files, of directories and scripts, and those that assertions look at.
+//! Paths in a suite of cli-bench: of task files and scripts, and those that assertions look at.
 
 use crate::{
     dialect::cli_bench::{
         named_tasks::{Far, NamedTasks},
         task_files::{self, SCHEME, Target},
     },
-    files::{FileKind, Files, Lead},
+    files::{Files, Lead},
     finding::{Report, Rule, Site, Words},
     problem::{Code, Fix, Severity},
     script,
@@ -33,13 +33,6 @@ enum TaskPath {
     Outside(String),
     /// One from the root of the file system, with the way from the directory of the main file.
     Absolute { path: String, relative: Option<String> },
-}
-
-/// The path of a directory to begin with.
-#[derive(Debug)]
-enum Scaffold {
-    Unusable { path: String, reason: &'static str },
-    Outside(String),
 }
 
 /// The path of a scripted model.
@@ -76,19 +69,6 @@ pub(crate) fn check_entry(entry: &NamedTasks<'_, '_>, report: &mut Report) {
             report.push(entry.spot.finding(TaskPath::Absolute { path, relative }));
         }
         None => {}
-    }
-}
-
-/// Looks at the `scaffold` of a suite or a task.
-pub(crate) fn check_scaffold(owner: &Spot<'_>, files: &dyn Files, report: &mut Report) {
-    let Some(scaffold) = owner.get("scaffold") else { return };
-    let Some(path) = scaffold.text().filter(|path| !path.is_empty()).map(str::to_owned) else { return };
-    match task_files::normalize(&path, files).map(|normal| files.named(&normal)) {
-        Err(reason) => report.push(scaffold.finding(Scaffold::Unusable { path, reason })),
-        Ok(Lead::Found { kind: FileKind::Directory, is_far: true, .. } | Lead::Unread) => {
-            report.push(scaffold.finding(Scaffold::Outside(path)));
-        }
-        Ok(Lead::Found { .. } | Lead::Nothing) => {}
     }
 }
 
@@ -164,19 +144,6 @@ impl Rule for TaskPath {
                 }
             }
         }
-    }
-}
-
-impl Rule for Scaffold {
-    const CODE: Code = Code::InvalidPath;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn words(&self, _: &Site<'_>) -> Words {
-        match self {
-            Scaffold::Unusable { path, reason } => Words::new(format!("`{path}` {reason}")),
-            Scaffold::Outside(path) => Words::new(format!("`{path}` is outside the workspace")),
-        }
-        .note(ELSEWHERE)
     }
 }
 

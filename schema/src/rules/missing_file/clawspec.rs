@@ -18,15 +18,7 @@ use crate::{
     words::nearest_file,
 };
 
-/// A path that does not exist.
-#[derive(Debug)]
-struct Missing {
-    path: String,
-    /// The nearest one that is there.
-    near: Option<String>,
-    root: String,
-    creation: Option<Fix>,
-}
+use super::Missing;
 
 /// A target without its definition.
 #[derive(Debug)]
@@ -42,10 +34,6 @@ struct NoTarget {
     creation: Option<Fix>,
 }
 
-/// Something else than a file.
-#[derive(Debug)]
-struct NotAFile(String);
-
 /// A pattern that no contract matches.
 #[derive(Debug)]
 struct NoMatch(String);
@@ -53,15 +41,6 @@ struct NoMatch(String);
 /// The path of a handoff contract that cannot be one.
 #[derive(Debug)]
 struct TakenLiterally(String);
-
-/// A handoff contract that does not exist.
-#[derive(Debug)]
-struct NoHandoff {
-    path: String,
-    /// The path of the nearest file, as the stage would name it.
-    near: Option<String>,
-    creation: Option<Fix>,
-}
 
 /// Another file where a handoff contract should be.
 #[derive(Debug)]
@@ -71,10 +50,11 @@ struct NotAHandoff(String);
 pub(crate) fn check_entry(item: &Spot<'_>, base: &str, files: &dyn Files, report: &mut Report) {
     let target = item.get("path").or_else(|| item.get("id"));
     if let Some(target) = target
-        && let Some(wanted) = target.text().and_then(|path| joined(base, path))
+        && let Some(path) = target.text()
+        && let Some(wanted) = joined(base, path)
         && files.kind(&wanted).is_none()
     {
-        report.push(target.finding(Missing::new(wanted, FileKind::Directory, files)));
+        report.push(target.finding(missing(path, &wanted, FileKind::Directory, None, files)));
     }
     let Some(contracts) = item.get("contracts") else { return };
     let mut named: Vec<(Spot<'_>, Template)> = Vec::new();
@@ -85,12 +65,16 @@ pub(crate) fn check_entry(item: &Spot<'_>, base: &str, files: &dyn Files, report
         named.extend(handoffs.into_iter().map(|file| (file, Template::Handoff)));
     }
     for (file, template) in named {
-        let Some(wanted) = file.text().and_then(|path| joined(base, path)) else { continue };
+        let Some(path) = file.text() else { continue };
+        let Some(wanted) = joined(base, path) else { continue };
         if files.kind(&wanted) != Some(FileKind::File) {
-            let creation = new_file::creation(&wanted, template, files);
-            report.push(file.finding(Missing { creation, ..Missing::new(wanted, FileKind::File, files) }));
+            report.push(file.finding(missing(path, &wanted, FileKind::File, Some(template), files)));
         }
     }
+}
+
+fn missing(path: &str, wanted: &str, kind: FileKind, first: Option<Template>, files: &dyn Files) -> Missing {
+    Missing { severity: Severity::Warning, ..Missing::of(path, wanted, kind, first, files) }
 }
 
 /// Looks at the directory that a contract names as its target.
@@ -111,41 +95,10 @@ pub(crate) fn check_target(target: &Directory<'_>, files: &dyn Files, report: &m
     report.push(path.finding(NoTarget { wanted: wanted.clone(), key, definition, found, here, near, creation }));
 }
 
-/// Looks at the files that belong to an assertion and not to a run: they are there before it.
-pub(crate) fn check_assertion(assertion: &Spot<'_>, files: &dyn Files, report: &mut Report) {
-    if !paths::is_placed(files) {
-        return;
-    }
-    let Some(kind) = assertion.get("type").and_then(|kind| kind.text()) else { return };
-    let (key, template) = match kind {
-        "artifact_matches_golden" => ("golden", Some(Template::Golden)),
-        // Which words it lists, and where in it, is not to be guessed.
-        "artifact_absent_words" => ("source", None),
-        "agent_identity_consistent" => ("soul_path", Some(Template::Soul)),
-        _ => return,
-    };
-    let Some(file) = assertion.get(key) else { return };
-    let Some(wanted) = file.text().and_then(paths::below_root) else { return };
-    match files.kind(&wanted) {
-        Some(FileKind::File) => {}
-        Some(FileKind::Directory | FileKind::Other) => report.push(file.finding(NotAFile(wanted))),
-        None => {
-            let creation = template.and_then(|template| new_file::creation(&wanted, template, files));
-            report.push(file.finding(Missing { creation, ..Missing::new(wanted, FileKind::File, files) }));
-        }
-    }
-}
-
-/// Looks at the paths and patterns of the settings.
+/// Looks at the patterns of the settings.
 pub(crate) fn check_settings(root: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     if !paths::is_placed(files) {
         return;
-    }
-    if let Some(ledger) = root.get("ledger_path")
-        && let Some(wanted) = ledger.text().and_then(paths::below_root)
-        && files.kind(&wanted).is_none()
-    {
-        report.push(ledger.finding(Missing::new(wanted, FileKind::File, files)));
     }
     for pattern in root.get("scenario_patterns").map(|list| list.items()).unwrap_or_default() {
         let Some(text) = pattern.text().filter(|text| !text.is_empty()) else { continue };
@@ -171,12 +124,9 @@ pub(crate) fn check_stage(contract: &NamedContract<'_>, stages: Items<'_>, files
             }
         }
         Lead::Missing(path) => {
-            let (directory, last) = path.rsplit_once('/').unwrap_or(("", path));
-            let names: Vec<String> = files.list(directory).into_iter().map(|(name, _)| name).collect();
-            let near = nearest_file(last, names.iter().map(String::as_str));
-            let near = near.map(|near| format!("{}{near}", name.strip_suffix(last).unwrap_or_default()));
-            let creation = new_file::creation(path, Template::Handoff, files);
-            report.push(Finding::new(NoHandoff { path: path.clone(), near, creation }, at, range));
+            let missing = Missing::of(name, path, FileKind::File, Some(Template::Handoff), files);
+            let note = Some("the path is relative to the directory of the skill");
+            report.push(Finding::new(Missing { path: path.clone(), root: None, note, ..missing }, at, range));
         }
     }
 }
@@ -189,33 +139,10 @@ fn nearest(wanted: &str, kind: FileKind, files: &dyn Files) -> Option<String> {
     Some(if directory.is_empty() { near.to_owned() } else { format!("{directory}/{near}") })
 }
 
-impl Missing {
-    fn new(path: String, kind: FileKind, files: &dyn Files) -> Missing {
-        let near = nearest(&path, kind, files);
-        Missing { near, root: files.root().display().to_string(), creation: None, path }
-    }
-}
-
 /// Returns the fix that writes another path.
 fn instead(site: &Site<'_>, path: &str) -> Option<Fix> {
     let edits = site.spot()?.replaced(scalar(path))?;
     Some(Fix::guess(format!("change it to `{path}`"), edits))
-}
-
-impl Rule for Missing {
-    const CODE: Code = Code::MissingFile;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let Missing { path, near, root, creation } = self;
-        let words = match near {
-            Some(near) => Words::new(format!("`{path}` does not exist"))
-                .help(format!("change it to `{near}`"))
-                .fix(instead(site, near)),
-            None => Words::new(format!("`{path}` does not exist in `{root}`")),
-        };
-        words.fix(creation.clone())
-    }
 }
 
 impl Rule for NoTarget {
@@ -247,14 +174,6 @@ impl Rule for NoTarget {
     }
 }
 
-impl Rule for NotAFile {
-    const CODE: Code = Code::MissingFile;
-
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new(format!("`{}` is not a file", self.0))
-    }
-}
-
 impl Rule for NoMatch {
     const CODE: Code = Code::MissingFile;
     const SEVERITY: Severity = Severity::Warning;
@@ -270,19 +189,6 @@ impl Rule for TakenLiterally {
     fn words(&self, _: &Site<'_>) -> Words {
         Words::new(format!("`{}` is taken literally", self.0))
             .help("name one file, without template variables or wildcards")
-    }
-}
-
-impl Rule for NoHandoff {
-    const CODE: Code = Code::MissingFile;
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` does not exist", self.path));
-        let words = match &self.near {
-            Some(near) => words.help(format!("change it to `{near}`")).fix(instead(site, near)),
-            None => words.note("the path is relative to the directory of the skill"),
-        };
-        words.fix(self.creation.clone())
     }
 }
 

@@ -4,12 +4,13 @@ use crate::{
     dialect::kindlm::schema_files::{SchemaFile, State},
     files::{FileKind, Files, Lead},
     finding::{Finding, Report, Rule, Site, Words},
-    new_file::{self, Template},
+    new_file::Template,
     problem::{Code, Fix, Severity},
-    shape::scalar,
     spot::Spot,
     words::nearest_file,
 };
+
+use super::{Missing, OtherKind};
 
 /// The script that a command begins with is not there.
 #[derive(Debug)]
@@ -19,25 +20,11 @@ struct MissingScript {
     near: Option<String>,
 }
 
-/// A JSON Schema file that cannot be read.
+/// A JSON Schema file that cannot be read, and why.
 #[derive(Debug)]
-struct MissingSchema {
+struct Unreadable {
     path: String,
-    why: Why,
-}
-
-#[derive(Debug)]
-enum Why {
-    NotAFile,
-    Unreadable(String),
-    /// There is nothing.
-    Absent {
-        /// The path of the file that is most likely meant.
-        near: Option<String>,
-        /// The directory of the suite.
-        root: String,
-        creation: Option<Fix>,
-    },
+    reason: String,
 }
 
 /// The script that a command begins with.
@@ -66,18 +53,17 @@ fn is_plain(path: &str) -> bool {
 
 /// The files that a test names.
 pub(crate) fn check_schemas(schemas: &[SchemaFile<'_>], files: &dyn Files, report: &mut Report) {
-    for file in schemas {
-        let why = match &file.state {
-            State::NotAFile => Why::NotAFile,
-            State::Unreadable(reason) => Why::Unreadable(reason.clone()),
-            State::Missing { normal, near } => Why::Absent {
-                near: near.clone(),
-                root: files.root().display().to_string(),
-                creation: new_file::creation(normal, Template::JsonSchema, files),
-            },
+    for SchemaFile { spot, path, state, .. } in schemas {
+        report.push(match state {
+            State::NotAFile => spot.finding(OtherKind::new(path, "JSON Schema file")),
+            State::Unreadable(reason) => {
+                spot.finding(Unreadable { path: (*path).to_owned(), reason: reason.clone() })
+            }
+            State::Missing(normal) => {
+                spot.finding(Missing::of(path, normal, FileKind::File, Some(Template::JsonSchema), files))
+            }
             State::Unnamed | State::Escape(_) | State::Unread | State::Invalid(_) | State::Valid { .. } => continue,
-        };
-        report.push(file.spot.finding(MissingSchema { path: file.path.to_owned(), why }));
+        });
     }
 }
 
@@ -96,25 +82,10 @@ impl Rule for MissingScript {
     }
 }
 
-impl Rule for MissingSchema {
+impl Rule for Unreadable {
     const CODE: Code = Code::MissingFile;
 
-    fn words(&self, site: &Site<'_>) -> Words {
-        let path = &self.path;
-        match &self.why {
-            Why::NotAFile => Words::new(format!("`{path}` is not a file")).help("name a JSON Schema file"),
-            Why::Unreadable(reason) => Words::new(format!("`{path}` cannot be read: {reason}")),
-            Why::Absent { near: Some(near), creation, .. } => {
-                let help = format!("change it to `{near}`");
-                let edits = site.replaced(scalar(near));
-                Words::new(format!("`{path}` does not exist"))
-                    .fix(edits.map(|edits| Fix::guess(&help, edits)))
-                    .fix(creation.clone())
-                    .help(help)
-            }
-            Why::Absent { near: None, root, creation } => {
-                Words::new(format!("`{path}` does not exist in `{root}`")).fix(creation.clone())
-            }
-        }
+    fn words(&self, _: &Site<'_>) -> Words {
+        Words::new(format!("`{}` cannot be read: {}", self.path, self.reason))
     }
 }

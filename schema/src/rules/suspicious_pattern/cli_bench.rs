@@ -5,11 +5,9 @@ use std::{ops::Range, sync::OnceLock};
 use regex::Regex;
 
 use crate::{
-    check::pattern::EcmaPattern,
-    dialect::cli_bench::command_patterns::{Compiled, Purpose, WrittenPattern},
     finding::{Finding, Report, Rule, Site, Words},
+    pattern::{Compiled, Pattern},
     problem::{Code, Fix, Severity},
-    rules::suspicious_pattern::misread::{self, Case},
     spot::Spot,
 };
 
@@ -24,44 +22,44 @@ enum Everything {
 #[derive(Debug)]
 struct FixedOptions(String);
 
-/// A pattern of secrets that matches the empty string.
-#[derive(Debug)]
-struct EmptyMatch;
-
 /// A path, taken literally, that has wildcards.
 #[derive(Debug)]
 struct Wildcards(String);
 
-/// Looks at a pattern of commands.
-pub(crate) fn check_pattern(pattern: &WrittenPattern<'_>, report: &mut Report) {
-    let everything = match pattern.purpose {
-        Purpose::Run => Some(Everything::Run),
-        Purpose::Count => Some(Everything::Count),
+/// Looks at a pattern of commands that must be run, or are counted.
+pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
+    let everything = match pattern.searches {
+        "commands" => Some(Everything::Run),
+        "counted commands" => Some(Everything::Count),
         // It is said that nothing may be run then.
-        Purpose::NotRun => None,
+        _ => None,
     };
-    if let Some(rule) = everything.filter(|_| pattern.matches_everything()) {
+    if let Some(rule) = everything.filter(|_| matches_everything(pattern)) {
         report.push(pattern.spot.finding(rule));
     }
-    match &pattern.compiled {
-        Compiled::Broken(_) => {}
-        Compiled::Literal => report_some(fixed_options(pattern), report),
-        Compiled::Pattern(_) => {
-            misread::check_pattern(&pattern.spot, pattern.text, Case::Significant, report);
-            report_some(fixed_options(pattern), report);
-        }
-    }
+    report.extend(fixed_options(pattern));
 }
 
-fn report_some(finding: Option<Finding>, report: &mut Report) {
-    finding.into_iter().for_each(|finding| report.push(finding));
+/// Whether every command matches a pattern.
+pub(crate) fn matches_everything(pattern: &Pattern<'_>) -> bool {
+    match &pattern.compiled {
+        Compiled::Literal => pattern.text.is_empty(),
+        Compiled::Ecmascript(compiled) => {
+            let finds = |text: &&str| compiled.find_iter(text).next().is_some();
+            compiled.matches_empty() && ["", "x", "a b"].iter().all(finds)
+        }
+        Compiled::Python(_) | Compiled::Broken(_) => false,
+    }
 }
 
 /// `git commit -m`, which `git commit -a -m` does not match.
-fn fixed_options(pattern: &WrittenPattern<'_>) -> Option<Finding> {
+fn fixed_options(pattern: &Pattern<'_>) -> Option<Finding> {
     static OPTION: OnceLock<Regex> = OnceLock::new();
     let option = OPTION
         .get_or_init(|| Regex::new(r"[A-Za-z0-9_](?<space> )-{1,2}[A-Za-z]").expect("the pattern is fixed and tested"));
+    if matches!(pattern.compiled, Compiled::Broken(_)) {
+        return None;
+    }
     let space = option.captures(pattern.text)?.name("space")?;
     let word: String = pattern.text[space.start()..]
         .chars()
@@ -73,16 +71,8 @@ fn fixed_options(pattern: &WrittenPattern<'_>) -> Option<Finding> {
 }
 
 /// Returns the bytes of a part of a pattern that begins at a byte of its text.
-fn part(pattern: &WrittenPattern<'_>, part: &str, at: usize) -> Range<usize> {
+fn part(pattern: &Pattern<'_>, part: &str, at: usize) -> Range<usize> {
     pattern.spot.part(part, pattern.text[..at].matches(part).count())
-}
-
-/// Looks at an item of `redact_patterns`.
-pub(crate) fn check_masked(spot: &Spot<'_>, report: &mut Report) {
-    let Some(pattern) = spot.text() else { return };
-    if EcmaPattern::compile(pattern, false).is_ok_and(|it| pattern.is_empty() || it.matches_empty()) {
-        report.push(spot.finding(EmptyMatch));
-    }
 }
 
 /// Looks at the paths of `file_exists` and `file_contains`.
@@ -119,14 +109,6 @@ impl Rule for FixedOptions {
         let spot = site.spot().filter(|_| site.range.len() == self.0.len());
         let fix = spot.and_then(|spot| Some(Fix::guess(help, spot.with_part(&space, " ", ".*")?)));
         Words::new("this pattern does not match options in a different order").help(help).fix(fix)
-    }
-}
-
-impl Rule for EmptyMatch {
-    const CODE: Code = Code::SuspiciousPattern;
-
-    fn words(&self, _: &Site<'_>) -> Words {
-        Words::new("this pattern matches the empty string").note("an empty match masks nothing")
     }
 }
 

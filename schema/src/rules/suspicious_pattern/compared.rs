@@ -9,7 +9,7 @@ use crate::{
     rules::ambiguous_scalar::tag,
     shape::{Shape, Word},
     spot::Spot,
-    validate::Definition,
+    walk::Value,
 };
 
 /// A block text that ends with a line break.
@@ -32,35 +32,8 @@ struct ForeignLetter {
 /// Keys of values that are compared, where their type does not say so.
 const COMPARED: [&str; 6] = ["tool", "tools", "notContains", "words", "path", "file_exists"];
 
-/// Every text below an item of a list. Pointers are relative to it.
-pub(crate) fn check_item(item: NodeRef<'_>, definition: Definition, report: &mut Report) {
-    if may_be_wrong(item) {
-        check(&Spot::root(item), "", item, definition, report);
-    }
-}
-
-/// Every text of a document but those in these lists, whose items are looked at one by one.
-pub(crate) fn check_root(root: NodeRef<'_>, definition: Definition, lists: &[&str], report: &mut Report) {
-    for (key, section) in Spot::root(root).entries() {
-        if !(lists.contains(&key.as_str()) && section.is_list()) && may_be_wrong(section.node) {
-            check(&section, &key, root, definition, report);
-        }
-    }
-}
-
 fn is_block(node: NodeRef<'_>) -> bool {
     matches!(node.style(), Some(Style::Literal | Style::Folded))
-}
-
-/// Whether there may be anything to say; nearly always there is not.
-fn may_be_wrong(node: NodeRef<'_>) -> bool {
-    if node.alias().is_some() {
-        return false;
-    }
-    match node.text() {
-        Some(text) => is_block(node) && text.ends_with('\n') || node.tag().is_some() || foreign_letter(text).is_some(),
-        None => node.items().any(may_be_wrong) || node.entries().any(|entry| may_be_wrong(entry.value)),
-    }
 }
 
 fn foreign_letter(text: &str) -> Option<ForeignLetter> {
@@ -75,27 +48,27 @@ fn foreign_letter(text: &str) -> Option<ForeignLetter> {
     })
 }
 
-/// `key` is the nearest one above, `node` the one that a definition is about.
-fn check(spot: &Spot<'_>, key: &str, node: NodeRef<'_>, definition: Definition, report: &mut Report) {
-    if spot.node.alias().is_some() {
+/// Looks at a value.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    let node = value.node;
+    let Some(text) = node.text() else { return };
+    let ends_with_break = is_block(node) && text.ends_with('\n') && !text.trim().is_empty();
+    let letter = foreign_letter(text);
+    if node.tag().is_some() {
+        tag::check(&value.spot(), report);
+    }
+    if !ends_with_break && letter.is_none() {
         return;
     }
-    spot.items().iter().for_each(|item| check(item, key, node, definition, report));
-    spot.entries().iter().for_each(|(key, value)| check(value, key, node, definition, report));
-    let Some(text) = spot.node.text().filter(|_| may_be_wrong(spot.node)) else { return };
-    tag::check(spot, report);
-    let Some(shape) = definition.shape().below(&spot.at, Some(node)).filter(|shape| is_compared(shape, key)) else {
-        return;
-    };
-    if is_block(spot.node) && text.ends_with('\n') && !text.trim().is_empty() {
-        let name = spot.key.map(|key| key.key_text());
-        report.push(spot.text_finding(FinalBreak { name, is_folded: spot.node.style() == Some(Style::Folded) }));
+    let Some(shape) = value.shape().filter(|shape| is_compared(shape, value.name)) else { return };
+    if ends_with_break {
+        let name = value.own_key().map(str::to_owned);
+        let is_folded = node.style() == Some(Style::Folded);
+        report.push(value.spot().text_finding(FinalBreak { name, is_folded }));
     }
-    let is_name = matches!(shape.word(), Some(Word::File(_))) || key == "notContains" || key == "words";
-    if let Some(letter) = foreign_letter(text)
-        && (letter.written == '\u{a0}' || !is_name)
-    {
-        report.push(spot.finding(letter));
+    let is_name = matches!(shape.word(), Some(Word::File(_))) || ["notContains", "words"].contains(&value.name);
+    if let Some(letter) = letter.filter(|letter| letter.written == '\u{a0}' || !is_name) {
+        report.push(value.spot().finding(letter));
     }
 }
 

@@ -1,5 +1,4 @@
-//! Characters that a regular expression reads as signs, where the author most likely means them literally. The rule is the
-//! same for the patterns of all formats.
+//! Characters that a regular expression reads as signs, where the author most likely means them literally.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -8,26 +7,16 @@ use regex::Regex;
 use crate::{
     document::Style,
     finding::{Finding, Report, Rule, Site, Words},
+    pattern::LetterCase,
     problem::{Code, Fix, Severity},
     spot::Spot,
 };
-
-/// How the patterns of a format ignore case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
-    /// They always do.
-    Ignored,
-    /// They do after `(?i)`.
-    IgnoredByFlag,
-    /// They never do.
-    Significant,
-}
 
 /// A pattern that means something else than it seems to.
 #[derive(Debug)]
 struct Misread {
     trap: Trap,
-    case: Case,
+    case: LetterCase,
 }
 
 /// What is taken for something else.
@@ -48,7 +37,7 @@ enum Trap {
 }
 
 /// Looks at a valid pattern.
-pub(crate) fn check_pattern(spot: &Spot<'_>, pattern: &str, case: Case, report: &mut Report) {
+pub(super) fn check(spot: &Spot<'_>, pattern: &str, case: LetterCase, report: &mut Report) {
     let Some((trap, at)) = Trap::of(pattern) else { return };
     let range = match &trap {
         Trap::Slashes | Trap::Dollar => spot.range(),
@@ -136,9 +125,9 @@ impl Rule for Misread {
             Trap::Class(class) => Words::new(format!("`[{class}]` matches only one of these characters")),
             Trap::Slashes => {
                 let help = match self.case {
-                    Case::Ignored => "remove the slashes; the pattern ignores case anyway",
-                    Case::IgnoredByFlag => "remove the slashes; to ignore case, write `(?i)` before the expression",
-                    Case::Significant => "remove the slashes",
+                    LetterCase::Ignored => "remove the slashes; the pattern ignores case anyway",
+                    LetterCase::IgnoredByFlag => "remove the slashes; to ignore case, write `(?i)` before the expression",
+                    LetterCase::Significant => "remove the slashes",
                 };
                 Words::new("the slashes are part of the pattern").help(help)
             }

@@ -9,39 +9,20 @@ use crate::{
         ledger_contracts::{Contract, Contracts},
     },
     files::Files,
-    finding::{Report, Rule, Site, Words},
-    problem::{Code, Fix, Severity},
-    shape::scalar,
+    finding::Report,
+    problem::Severity,
     spot::Spot,
     words::Search,
 };
 
-/// A name that is nearly that of an agent.
-#[derive(Debug)]
-struct UnknownAgent {
-    name: String,
-    near: String,
-}
-
-/// A baseline of no scenario.
-#[derive(Debug)]
-struct UnknownScenario {
-    name: String,
-    near: Option<String>,
-}
-
-/// An approved scenario that the contract does not have.
-#[derive(Debug)]
-struct NotInContract {
-    name: String,
-    near: Option<String>,
-}
+use super::Unknown;
 
 /// Looks at a name of an agent.
 pub(crate) fn check_agent(name: &Spot<'_>, files: &dyn Files, report: &mut Report) {
     let Some(text) = name.text() else { return };
     let Standing::Misspelt(near) = standing(text, files) else { return };
-    report.push(name.finding(UnknownAgent { name: text.to_owned(), near }));
+    let rule = Unknown::new(format!("unknown agent `{text}`"), Some(&near));
+    report.push(name.finding(rule.note("no directory with a `SOUL.md` in this workspace has this name")));
 }
 
 /// Looks at the names of agents in an assertion.
@@ -66,8 +47,9 @@ pub(crate) fn check_baselines(found: &[(String, Spot<'_>)], files: &dyn Files, r
     let known: HashSet<&str> = names.iter().map(String::as_str).collect();
     let mut search = Search::default();
     for (name, baseline) in found.iter().filter(|(name, _)| !known.contains(name.as_str())) {
-        let near = search.nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        report.push(baseline.head_finding(UnknownScenario { name: name.clone(), near }));
+        let near = search.nearest(name, names.iter().map(String::as_str));
+        let rule = Unknown::new(format!("unknown scenario `{name}`"), near).key();
+        report.push(baseline.head_finding(rule.note("the contract next to this file has no scenario with this name")));
     }
 }
 
@@ -77,44 +59,8 @@ pub(crate) fn check_entry(item: &Spot<'_>, contracts: &mut Contracts<'_>, report
     let Some(name) = smoke.text() else { return };
     let Some(Contract { names, search, .. }) = contracts.of(item.get("contracts").as_ref()) else { return };
     if !names.iter().any(|known| known == name) {
-        let near = search.nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        report.push(smoke.finding(NotInContract { name: name.to_owned(), near }));
-    }
-}
-
-impl Rule for UnknownAgent {
-    const CODE: Code = Code::UnknownReference;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        Words::new(format!("unknown agent `{}`", self.name))
-            .note("no directory with a `SOUL.md` in this workspace has this name")
-            .remedy(format!("change it to `{}`", self.near), Fix::guess, site.replaced(scalar(&self.near)))
-    }
-}
-
-impl Rule for UnknownScenario {
-    const CODE: Code = Code::UnknownReference;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn words(&self, _: &Site<'_>) -> Words {
-        let words = Words::new(format!("unknown scenario `{}`", self.name))
-            .note("the contract next to this file has no scenario with this name");
-        match &self.near {
-            Some(near) => words.help(format!("rename it to `{near}`")),
-            None => words,
-        }
-    }
-}
-
-impl Rule for NotInContract {
-    const CODE: Code = Code::UnknownReference;
-
-    fn words(&self, _: &Site<'_>) -> Words {
-        let words = Words::new(format!("the contract has no scenario `{}`", self.name));
-        match &self.near {
-            Some(near) => words.help(format!("change it to `{near}`")),
-            None => words,
-        }
+        let near = search.nearest(name, names.iter().map(String::as_str));
+        let rule = Unknown::new(format!("the contract has no scenario `{name}`"), near);
+        report.push(smoke.finding(rule.severity(Severity::Error)));
     }
 }

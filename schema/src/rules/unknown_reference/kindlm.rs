@@ -13,54 +13,16 @@ use crate::{
         tools::{Tool, Tools},
     },
     document::Pointer,
-    finding::{Report, Rule, Site, Words},
+    finding::Report,
     json_schema::SpecFile,
-    problem::{Code, Edit, Fix, Severity},
-    shape::{Shape, scalar},
+    problem::Severity,
+    shape::Shape,
     spot::Spot,
-    validate::{Context, rename_title},
+    validate::Context,
     words::{Search, all_of},
 };
 
-/// A name that its section does not define.
-#[derive(Debug)]
-struct UnknownName {
-    /// What it names: "prompt".
-    what: &'static str,
-    name: String,
-    section: &'static str,
-    /// The name that is most likely meant.
-    near: Option<String>,
-    defined: Rc<Defined>,
-    /// Whether a definition that is alone in its section must be the one that is meant.
-    may_be_only: bool,
-    /// Whether the name is written here.
-    is_own: bool,
-}
-
-/// The names that a section defines. Thousands of problems may list them.
-#[derive(Debug)]
-struct Defined {
-    names: Vec<String>,
-    listed: OnceCell<String>,
-}
-
-/// A tool that the test does not give to the model.
-#[derive(Debug)]
-struct UnknownTool {
-    name: String,
-    near: Option<String>,
-    tools: Vec<String>,
-}
-
-/// An argument that the `parameters` of a tool do not have.
-#[derive(Debug)]
-struct UnknownArgument {
-    tool: String,
-    argument: String,
-    near: Option<String>,
-    known: Vec<String>,
-}
+use super::Unknown;
 
 /// A section and the names that it defines.
 struct Section<'n> {
@@ -72,15 +34,15 @@ struct Section<'n> {
     /// Whether names can be like each other: a provider that is asked for exists, and where it is not defined under its name
     /// the definition is misspelt.
     is_open: bool,
-    /// The names, once a problem lists them.
-    defined: OnceCell<Rc<Defined>>,
+    /// The names in words, once a problem lists them.
+    listed: OnceCell<Rc<str>>,
 }
 
 impl<'n> Section<'n> {
     fn new(what: &'static str, name: &'static str, defined: impl IntoIterator<Item = &'n Named>) -> Section<'n> {
         let names: Vec<&str> = defined.into_iter().map(|named| named.name.as_str()).collect();
         let set = names.iter().copied().collect();
-        Section { what, name, names, set, is_open: what != "provider", defined: OnceCell::new() }
+        Section { what, name, names, set, is_open: what != "provider", listed: OnceCell::new() }
     }
 
     /// Reports a name that the section does not define.
@@ -90,18 +52,14 @@ impl<'n> Section<'n> {
             return;
         }
         let near = search.nearest(name, self.names.iter().copied()).filter(|_| self.is_open);
-        let defined = self.defined.get_or_init(|| {
-            let names = self.names.iter().map(|name| (*name).to_owned()).collect();
-            Rc::new(Defined { names, listed: OnceCell::new() })
+        let rule = Unknown::new(format!("unknown {} `{name}`", self.what), near).severity(Severity::Error);
+        let listed = self.listed.get_or_init(|| match self.names.as_slice() {
+            [] => format!("`{}` defines none", self.name).into(),
+            names => format!("`{}` defines {}", self.name, all_of(names.iter().copied())).into(),
         });
-        report.push(place.finding(UnknownName {
-            what: self.what,
-            name: name.clone(),
-            section: self.name,
-            near: near.map(str::to_owned),
-            defined: Rc::clone(defined),
-            may_be_only: self.is_open,
-            is_own: place.named.own,
+        report.push(place.finding(match self.names.as_slice() {
+            [only] if self.is_open => rule.or_only(Rc::clone(listed), only),
+            _ => rule.or_note(Rc::clone(listed)),
         }));
     }
 }
@@ -171,13 +129,10 @@ pub(crate) fn check_test(test: &Spot<'_>, tools: &Tools<'_>, report: &mut Report
         }
     }
     for unknown in tools.unknown.iter().filter(|unknown| !unknown.call.is_forbidden || unknown.near.is_some()) {
-        let mut names: Vec<String> = tools.tools.iter().map(|tool| tool.name.to_owned()).collect();
+        let mut names: Vec<&str> = tools.tools.iter().map(|tool| tool.name).collect();
         names.dedup();
-        report.push(unknown.call.tool.finding(UnknownTool {
-            name: unknown.call.name.to_owned(),
-            near: unknown.near.map(str::to_owned),
-            tools: names,
-        }));
+        let rule = Unknown::new(format!("unknown tool `{}`", unknown.call.name), unknown.near);
+        report.push(unknown.call.tool.finding(rule.or_note(format!("`tools` has {}", all_of(names)))));
     }
 }
 
@@ -191,67 +146,10 @@ fn check_arguments(tool: &Tool<'_>, args: &Spot<'_>, report: &mut Report) {
     let known: Vec<String> = properties.entries().into_iter().map(|(key, _)| key).collect();
     let mut search = Search::default();
     for (argument, arg) in args.entries().into_iter().filter(|(key, _)| !known.contains(key)) {
-        let near = search.nearest(&argument, known.iter().map(String::as_str)).map(str::to_owned);
-        let (tool, known) = (tool.name.to_owned(), known.clone());
-        report.push(arg.head_finding(UnknownArgument { tool, argument, near, known }));
-    }
-}
-
-impl Rule for UnknownName {
-    const CODE: Code = Code::UnknownReference;
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let UnknownName { what, name, section, near, defined, .. } = self;
-        let words = Words::new(format!("unknown {what} `{name}`"));
-        let words = match near {
-            Some(near) => words.help(format!("change it to `{near}`")),
-            None if defined.names.is_empty() => words.note(format!("`{section}` defines none")),
-            None => {
-                let listed = defined.listed.get_or_init(|| all_of(defined.names.iter().map(String::as_str)));
-                words.note(format!("`{section}` defines {listed}"))
-            }
-        };
-        let fix = |name: &str| {
-            (format!("change it to `{name}`"), vec![Edit::new(site.range.clone(), scalar(name))])
-        };
-        match (near, defined.names.as_slice()) {
-            _ if !self.is_own => words,
-            (Some(near), _) => {
-                let (title, edits) = fix(near);
-                words.fix([Fix::guess(title, edits)])
-            }
-            (None, [only]) if self.may_be_only => {
-                let (title, edits) = fix(only);
-                words.fix([Fix::suggestion(title, edits)])
-            }
-            (None, _) => words,
-        }
-    }
-}
-
-impl Rule for UnknownTool {
-    const CODE: Code = Code::UnknownReference;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("unknown tool `{}`", self.name));
-        let Some(near) = &self.near else {
-            return words.note(format!("`tools` has {}", all_of(self.tools.iter().map(String::as_str))));
-        };
-        words.remedy(format!("change it to `{near}`"), Fix::guess, site.replaced(scalar(near)))
-    }
-}
-
-impl Rule for UnknownArgument {
-    const CODE: Code = Code::UnknownReference;
-    const SEVERITY: Severity = Severity::Warning;
-
-    fn words(&self, site: &Site<'_>) -> Words {
-        let words = Words::new(format!("`{}` has no argument `{}`", self.tool, self.argument));
-        let Some(near) = &self.near else {
-            return words.note(format!("it has {}", all_of(self.known.iter().map(String::as_str))));
-        };
-        let edits = site.spot().and_then(|spot| spot.renamed(near));
-        words.fix(edits.map(|edits| Fix::guess(rename_title(near), edits))).help(rename_title(near))
+        let near = search.nearest(&argument, known.iter().map(String::as_str));
+        let rule = Unknown::new(format!("`{}` has no argument `{argument}`", tool.name), near)
+            .key()
+            .or_note(format!("it has {}", all_of(known.iter().map(String::as_str))));
+        report.push(arg.head_finding(rule));
     }
 }

@@ -6,7 +6,7 @@ use super::{Fault, FaultKind, Rewrite, RewriteKind};
 use crate::layout::{Head, head_shape, is_dash, line_at, trimmed};
 
 /// Maximum number of lines that are searched for open columns.
-const LINES_ABOVE: usize = 256;
+const MAX_LINES_ABOVE: usize = 256;
 
 impl Fault {
     /// Returns the fault of a line that begins between the columns of entries.
@@ -48,7 +48,7 @@ impl Fault {
     /// Returns the fault of a line that is indented unlike its neighbors, which begin in a column.
     pub(crate) fn indented(text: &str, line: Range<usize>, column: usize) -> Fault {
         let indent = indent_at(text, &line);
-        let kind = FaultKind::Misindented { indent, column, neighbour: neighbour_in(text, &line, column) };
+        let kind = FaultKind::Misindented { indent, column, neighbor: neighbor_in(text, &line, column) };
         let range = line.start..line.start + indent;
         let rewrite = Rewrite {
             range: range.clone(),
@@ -95,7 +95,7 @@ impl Fault {
 
 /// Returns the nearest line above that begins in a column, with others in between; `None` if adjacent lines begin
 /// there.
-fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
+fn neighbor_in(text: &str, line: &Range<usize>, column: usize) -> Option<String> {
     let is_there = |line: &Range<usize>| indent_at(text, line) == column;
     let is_line =
         |line: &Range<usize>| !matches!(text[line.clone()].trim_start().chars().next(), None | Some('#' | '\r'));
@@ -103,7 +103,7 @@ fn neighbour_in(text: &str, line: &Range<usize>, column: usize) -> Option<String
         return None;
     }
     let before = |line: &Range<usize>| line.start.checked_sub(1).map(|end| line_at(text, end));
-    let mut above = std::iter::successors(before(line), before).take(LINES_ABOVE).filter(is_line).peekable();
+    let mut above = std::iter::successors(before(line), before).take(MAX_LINES_ABOVE).filter(is_line).peekable();
     if above.peek().is_none_or(is_there) {
         return None;
     }
@@ -123,7 +123,7 @@ pub(crate) struct OpenColumn {
 pub(crate) fn open_columns(text: &str, line_start: usize, indent: usize) -> Vec<OpenColumn> {
     let mut columns: Vec<OpenColumn> = Vec::new();
     let mut above = line_start;
-    for _ in 0..LINES_ABOVE {
+    for _ in 0..MAX_LINES_ABOVE {
         if above == 0 {
             break;
         }

@@ -26,8 +26,8 @@ impl List<'_> {
 
     /// Returns an example with what is known of this workspace.
     pub(super) fn with_known(&self, snippet: Snippet) -> Snippet {
-        match known::log_path(self.file, self.values.files).filter(|path| path != LOG && snippet.text.contains(LOG)) {
-            Some(path) => snippet.replaced(LOG, &path),
+        match self.log_path().filter(|path| *path != LOG && snippet.text.contains(LOG)) {
+            Some(path) => snippet.replaced(LOG, path),
             None => snippet,
         }
     }

@@ -4,7 +4,6 @@ use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
     document::{NodeRef, Pointer},
-    json_schema::SpecFile,
     problem::Edit,
     shape::{Field, Need, Shape, Type, Word, show},
 };
@@ -277,17 +276,17 @@ impl List<'_> {
     fn arguments(&mut self, shape: &Shape, present: &HashSet<String>, lead: &str, has_colon: bool) {
         let at = &self.context.at;
         let holder = at.parent().and_then(|holder| self.document.find(&holder));
-        let tool = match at.last().as_deref().filter(|_| self.file == SpecFile::KINDLM) {
-            Some("argsMatch") => {
-                let name = holder.and_then(|call| call.get("tool")?.text());
+        let tool = match shape.arguments_of() {
+            Some("") => {
+                let mut around = std::iter::successors(at.parent(), Pointer::parent);
+                around.find_map(|at| self.document.find(&at).filter(|tool| tool.get("parameters").is_some()))
+            }
+            Some(key) => {
+                let name = holder.and_then(|call| call.get(key)?.text());
                 let all = names::defined_around(self.document, self.file, "tools", at);
                 all.into_iter().find(|tool| tool.name.text() == name).map(|tool| tool.node)
             }
-            Some("when") => {
-                let tool = at.parent().and_then(|response| response.parent()?.parent());
-                tool.and_then(|tool| self.document.find(&tool))
-            }
-            Some(_) | None => None,
+            None => None,
         };
         let declared = tool.and_then(|tool| tool.get("parameters")?.get("properties"));
         if shape.kind() != Type::Mapping {

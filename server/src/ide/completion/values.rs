@@ -1,18 +1,24 @@
 //! Values: of closed sets, examples, names of what is defined elsewhere.
 
-use std::{collections::HashSet, ops::Range};
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use serde_json::Value;
 use speclens_schema::{
     dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer, Step},
-    json_schema::SpecFile,
     script,
     shape::{Field, Need, Shape, Type, Variant, Word, show},
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert::written, known};
-use crate::ide::{agents, card, crossing, names, snippet, walk};
+use crate::ide::{
+    agents, card, crossing, names,
+    parts::{Group, Kept, groups},
+    snippet, walk,
+};
+
+/// The values of a list that cases have, each once.
+struct ValuesBeside(Vec<Box<str>>);
 
 /// What names of tools are called in the schema.
 const TOOLS: &str = "tools";
@@ -29,7 +35,7 @@ impl List<'_> {
             Some(Word::Template(_)) => self.scalar_values(&shape, quote, gap, false),
             Some(Word::File(kind)) => {
                 if kind == "log"
-                    && let Some(log) = known::log_path(self.file, self.values.files)
+                    && let Some(log) = self.log_path().map(str::to_owned)
                 {
                     self.found(0, &log, quote, gap, "the gateway log");
                 }
@@ -81,7 +87,7 @@ impl List<'_> {
                 return;
             }
         }
-        let is_model = self.models(quote, &lead);
+        let is_model = self.models(shape, quote, &lead);
         let default = shape.default().filter(|_| !is_item);
         let values = shape.values();
         let variants = self.variants_by_tag();
@@ -122,7 +128,7 @@ impl List<'_> {
         self.shared(shape, quote, &lead);
         // Ids of models are the providers' own, not the author's.
         let is_name = match shape.word() {
-            Some(Word::Defines(kind)) => kind != "models" || self.file != SpecFile::CLI_BENCH,
+            Some(Word::Defines(_)) => !shape.is_model_id(),
             Some(Word::File(_) | Word::Pattern(_) | Word::Template(_) | Word::Refers(_) | Word::Shell) | None => false,
         };
         if shape.examples().is_empty() || is_name {
@@ -135,7 +141,7 @@ impl List<'_> {
         if is_model {
             return;
         }
-        if let Some(free) = self.free_position() {
+        if let Some(free) = self.free_position(shape) {
             self.found(0, &free, quote, &lead, "the next free value");
             return;
         }
@@ -150,23 +156,17 @@ impl List<'_> {
         }
     }
 
-    /// The names by which the provider of a KindLM model knows its models. Says whether such a name is to be written.
-    fn models(&mut self, quote: Option<char>, lead: &str) -> bool {
-        let at = &self.context.at;
-        if self.file == SpecFile::CLI_BENCH && at.parent() == Some(Pointer::parse("/providers")) {
+    /// The names by which the provider of a model knows its models. Says whether such a name is to be written.
+    fn models(&mut self, shape: &Shape, quote: Option<char>, lead: &str) -> bool {
+        if shape.is_model_id() {
             for id in script::known(self.values.files) {
                 self.found(0, &id, quote, lead, "scripted model");
             }
             return false;
         }
-        let list = at.parent().and_then(|model| model.parent());
-        if self.file != SpecFile::KINDLM
-            || at.last().as_deref() != Some("model")
-            || list != Some(Pointer::parse("/models"))
-        {
-            return false;
-        }
-        let provider = at.parent().and_then(|model| self.document.find(&model)?.get("provider")?.text());
+        let Some(key) = shape.model_of() else { return false };
+        let holder = self.context.at.parent();
+        let provider = holder.and_then(|model| self.document.find(&model)?.get(key)?.text());
         for (served_by, names) in MODELS.iter().filter(|(name, _)| provider.is_none_or(|provider| provider == *name)) {
             for name in *names {
                 self.found(1, name, quote, lead, &format!("model of {served_by}"));
@@ -176,15 +176,12 @@ impl List<'_> {
     }
 
     /// Returns the first position that no other claim about the order of calls asks for.
-    fn free_position(&self) -> Option<String> {
+    fn free_position(&self, shape: &Shape) -> Option<String> {
         let at = &self.context.at;
-        let list = at.parent()?.parent().filter(|list| list.last().as_deref() == Some("toolCalls"))?;
-        if self.file != SpecFile::KINDLM || at.last().as_deref() != Some("order") {
-            return None;
-        }
+        let (key, list) = (at.last().filter(|_| shape.is_position())?, at.parent()?.parent()?);
         let own = at.parent()?.last_step()?.index()?;
         let calls = self.document.find(&list)?.items().enumerate().filter(|(index, _)| *index != own);
-        let taken: Vec<String> = calls.filter_map(|(_, call)| call.get("order")?.text().map(str::to_owned)).collect();
+        let taken: Vec<String> = calls.filter_map(|(_, call)| call.get(&key)?.text().map(str::to_owned)).collect();
         (0..=taken.len()).map(|position| position.to_string()).find(|position| !taken.contains(position))
     }
 
@@ -201,7 +198,7 @@ impl List<'_> {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
             (None, Some(Word::File("log"))) => crossing::LOGS,
-            (None, Some(Word::Defines(kind @ "models"))) if self.file == SpecFile::CLI_BENCH => kind,
+            (None, Some(Word::Defines(kind))) if shape.is_model_id() => kind,
             (None, Some(_) | None) => return,
         };
         let mut seen = self.named_beside();
@@ -387,17 +384,34 @@ impl List<'_> {
             Some(section) => self.document.root().and_then(|root| root.get(&section.text())),
             None => self.document.root(),
         };
-        let mut seen = self.named_beside();
+        let field = field.text();
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
-        let lists = cases.into_iter().flat_map(NodeRef::items).filter_map(|case| case.get(&field.text()));
-        let mut found: Vec<&str> = Vec::new();
-        for value in lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text) {
-            if !value.is_empty() && seen.insert(value.to_owned()) {
-                found.push(value);
+        let values_of = |group: &Group<'_>| {
+            let lists = group.items().filter_map(|case| case.get(&field));
+            let values = lists.flat_map(NodeRef::items).filter(|item| !touches(item.range())).filter_map(NodeRef::text);
+            let mut values: Vec<Box<str>> = values.filter(|value| !value.is_empty()).map(Box::from).collect();
+            let mut seen = HashSet::new();
+            values.retain(|value| seen.insert(value.clone()));
+            ValuesBeside(values)
+        };
+        let mut kept = Kept::with(self.document, &field);
+        let mut seen = self.named_beside();
+        let mut found: Vec<String> = Vec::new();
+        for group in cases.into_iter().flat_map(groups) {
+            // What is being typed is no value yet.
+            let values = match group.extent().is_none_or(touches) {
+                true => Arc::new(values_of(&group)),
+                false => kept.of(&group, (), || values_of(&group)),
+            };
+            for value in &values.0 {
+                if !seen.contains(&**value) {
+                    seen.insert(value.to_string());
+                    found.push(value.to_string());
+                }
             }
         }
         for value in found {
-            let Some(text) = written(&Value::from(value), quote) else { continue };
+            let Some(text) = written(&Value::from(value.as_str()), quote) else { continue };
             let item = self.add(0, value, CompletionKind::Value, format!("{lead}{text}"));
             item.detail = "used in this file".to_owned();
         }

@@ -1,9 +1,9 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use expect_test::{Expect, expect};
 use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::SpecFile};
 
-use super::{Around, CaseState, Known, Lens, Lenses, Looks, lenses, test_at};
+use super::{Around, CaseState, Known, Lens, Lenses, Looks, Tests, lenses, test_at};
 
 fn around(broken: &HashSet<String>) -> Around<'_> {
     let looks = Looks { file: SpecFile::KINDLM, has_suite: true, is_refused: false, broken };
@@ -11,7 +11,7 @@ fn around(broken: &HashSet<String>) -> Around<'_> {
 }
 
 fn all(found: Lenses<'_>) -> Vec<Lens> {
-    found.file.into_iter().chain(found.tests.into_iter().flat_map(|test| test.lenses)).collect()
+    found.file.iter().cloned().chain(found.tests.iter().flat_map(Tests::lenses)).collect()
 }
 
 fn titles(document: &Document, around: Around<'_>) -> Vec<String> {
@@ -79,14 +79,14 @@ fn tests_in_other_files_of_the_suite_count() {
 #[track_caller]
 fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Expect) {
     let document = Document::read(text, ScalarRules::Yaml12);
-    let state = |name: &str| states.iter().find(|(known, _)| *known == name).map(|(_, state)| state.clone());
-    let known = |name: &str| {
-        let from = (name == "e").then(|| "d".to_owned());
-        let known = |state| Known { state, from, is_foreign: name == "a", can_ask: name == "g", ..Known::nothing() };
-        state(name).map(known)
-    };
+    let known = states.iter().map(|(name, state)| {
+        let from = (*name == "e").then(|| "d".to_owned());
+        let (is_foreign, can_ask) = (*name == "a", *name == "g");
+        (*name, Known { state: state.clone(), from, is_foreign, can_ask, ..Known::nothing() })
+    });
+    let known: HashMap<&str, Known> = known.collect();
     let broken: HashSet<String> = broken.iter().map(|name| (*name).to_owned()).collect();
-    let lines: Vec<String> = all(lenses(&document, around(&broken), known))
+    let lines: Vec<String> = all(lenses(&document, around(&broken), |name| known.get(name)))
         .into_iter()
         .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
         .collect();
@@ -218,13 +218,17 @@ fn blanks_and_dash_before_a_test_belong_to_it() {
             let dash = text[..at].rfind('-').unwrap();
             let line = text[..dash].rfind('\n').unwrap() + 1;
             for offset in line..at + 6 {
-                assert_eq!(test_at(SpecFile::KINDLM, &document, offset).as_deref(), Some(name), "{offset} in {text:?}");
+                assert_eq!(name_at(&document, offset).as_deref(), Some(name), "{offset} in {text:?}");
             }
         }
-        assert_eq!(test_at(SpecFile::KINDLM, &document, 2), None);
+        assert_eq!(name_at(&document, 2), None);
     }
     let flow = "tests: [{name: a}, {name: b}]\n";
     let document = Document::read(flow, ScalarRules::Yaml12);
-    assert_eq!(test_at(SpecFile::KINDLM, &document, 0), None);
-    assert_eq!(test_at(SpecFile::KINDLM, &document, flow.find("b}").unwrap()).as_deref(), Some("b"));
+    assert_eq!(name_at(&document, 0), None);
+    assert_eq!(name_at(&document, flow.find("b}").unwrap()).as_deref(), Some("b"));
+}
+
+fn name_at(document: &Document, offset: usize) -> Option<String> {
+    test_at(SpecFile::KINDLM, document, offset).map(|test| test.name.into_owned())
 }

@@ -263,7 +263,6 @@ mod tests {
     use expect_test::expect;
     use speclens_runner::event::Held;
     use speclens_schema::{
-        document::Pointer,
         evidence::{
             Answer, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation, Peer, QuestionAnswer,
             QuestionNeed, QuestionPart, Turn, Usage,
@@ -276,15 +275,7 @@ mod tests {
     use super::*;
 
     fn attempt(status: Status, repeat: u32, evidence: Evidence, outcome: Outcome) -> RunResult {
-        let verdict = Verdict {
-            at: Pointer::root(),
-            kind: "ran",
-            label: "ran `git status`".to_owned(),
-            code: None,
-            score: None,
-            outcome,
-            related: Vec::new(),
-        };
+        let verdict = Verdict::of("ran", "ran `git status`", outcome);
         RunResult {
             verdicts: vec![Judged { claim: 0, verdict }],
             evidence: Held::Memory(Arc::new(evidence)),

@@ -1,4 +1,4 @@
-// Runs inside VS Code's extension host: what the extension gives to VS Code. Prints `ok NAME` or `not ok NAME: REASON` for each test.
+// Runs inside VS Code's extension host and tests the extension's API for VS Code. Prints `ok NAME` or `not ok NAME: REASON` for each test.
 
 const assert = require('node:assert/strict');
 const vscode = require('vscode');
@@ -6,7 +6,7 @@ const vscode = require('vscode');
 const { commands, languages, window, workspace } = vscode;
 const DEADLINE = 20_000;
 
-/** Waits until `ask` gives something; every wait of these tests is for an event with a deadline. */
+/** Waits until `ask` returns something; every wait of these tests is for an event with a deadline. */
 async function until(what, ask) {
   const end = Date.now() + DEADLINE;
   for (;;) {
@@ -21,7 +21,7 @@ let spec; // the open document of kindlm.yaml
 let original;
 
 const from = (source) => languages.getDiagnostics(spec.uri).filter((problem) => problem.source === source);
-/** What is wrong with the text; remarks, such as where the original program differs, are not. */
+/** The problems of the text, without notes on differences to the other program. */
 const problems = () => from('speclens').filter((problem) => problem.severity === vscode.DiagnosticSeverity.Error);
 const runProblems = () => from('speclens run');
 const lenses = async () => (await commands.executeCommand('vscode.executeCodeLensProvider', spec.uri, 100)) ?? [];
@@ -44,7 +44,7 @@ async function replace(old, fresh) {
   await workspace.applyEdit(edit);
 }
 
-/** Opens another file of the workspace and changes one place in it; gives what is then wrong with the file. */
+/** Opens another file of the workspace and changes one place in it; returns the resulting problems. */
 async function damageFile(path, old, fresh, severity = vscode.DiagnosticSeverity.Error) {
   const document = await workspace.openTextDocument(sibling(path));
   await window.showTextDocument(document, vscode.ViewColumn.One);
@@ -59,7 +59,7 @@ async function damageFile(path, old, fresh, severity = vscode.DiagnosticSeverity
   return { document, problem, errors };
 }
 
-/** The one problem is where it is said to be, and its quick fix brings the old text back. */
+/** Checks that the one problem is at its place, and that its quick fix restores the old text. */
 async function isFixed({ document, problem, errors }, marked, old) {
   assert.equal(document.getText(problem.range), marked);
   const actions = await commands.executeCommand('vscode.executeCodeActionProvider', document.uri, problem.range, 'quickfix');
@@ -89,7 +89,7 @@ const tests = {
 
   async 'the problem has a quick fix'() {
     const [problem] = problems();
-    // VS Code drops every answer while an extension that it starts registers actions of its own: then it is asked again.
+    // VS Code drops every answer while an extension that it starts registers actions: the request is repeated then.
     const fix = await until('the fix', async () => {
       const actions = await commands.executeCommand('vscode.executeCodeActionProvider', spec.uri, problem.range, 'quickfix');
       return actions.find((action) => /notContains/.test(action.title));
@@ -120,12 +120,12 @@ const tests = {
     for (const name of ['greets', 'finds the order', 'never apologises']) assert.ok(names(symbols).includes(name), names(symbols).join());
   },
 
-  async 'lenses stand above the file and each test'() {
+  async 'lenses are above the file and each test'() {
     assert.deepEqual((await titles('kindlm: 1')).slice(0, 1), ['▶ Run file']);
     for (const name of ['greets', 'finds the order']) {
       assert.deepEqual((await titles(`name: ${name}`)).slice(0, 1), ['▶ Run']);
     }
-    // What cannot run says why.
+    // The lens of a test that cannot run shows the reason.
     assert.deepEqual(await titles('name: never apologises'), ['! has problems']);
   },
 
@@ -251,7 +251,7 @@ const tests = {
     editor.selection = new vscode.Selection(4, 0, 4, 0);
     await commands.executeCommand('type', { text: '  diff' });
     await commands.executeCommand('editor.action.triggerSuggest');
-    // Takes what the list shows first, once there is a list.
+    // Accepts the first item of the list, once there is a list.
     const taken = (what, pattern) =>
       until(what, async () => {
         if (pattern.test(document.lineAt(4).text)) return true;
@@ -365,7 +365,7 @@ const tests = {
     await workspace.fs.writeFile(sibling('deployment.yaml'), Buffer.from('kind: Deployment\ntests:\n  - name: greets\n    notContain: x\n'));
     const other = await workspace.openTextDocument(sibling('deployment.yaml'));
     assert.equal(other.languageId, 'yaml');
-    // The answer for this document and then for the spec: had there been problems for the first, they would be here too.
+    // The responses for this document and then for the spec: problems of the first would be here by now.
     assert.deepEqual(await commands.executeCommand('vscode.executeCodeLensProvider', other.uri, 100), []);
     await replace('kindlm: 1', 'kindlm: 2');
     await until('a problem of the spec', () => problems().length === 2);

@@ -109,8 +109,8 @@ async fn two_attempts_in_one_workdir_never_overlap() {
     let suite = Suite::new();
     let action = task(|_, all| all.workdir = Some("box".to_owned()));
     let first = suite.work(&action, &running(&["true"])).await;
-    let told = async {
-        while suite.told.lock().unwrap().is_empty() {
+    let waited = async {
+        while suite.notes.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
         // The first attempt still holds it.
@@ -118,10 +118,10 @@ async fn two_attempts_in_one_workdir_never_overlap() {
         close(first).await;
     };
     let model = running(&["ls"]);
-    let (worked, ()) = tokio::join!(suite.work(&action, &model), told);
+    let (worked, ()) = tokio::join!(suite.work(&action, &model), waited);
     assert_eq!(stdout(&commands(&worked)[0]), "left\n");
     let place = suite.path("box").canonicalize().unwrap();
-    assert_eq!(*suite.told.lock().unwrap(), [format!("waiting for another test to finish in {}", place.display())]);
+    assert_eq!(*suite.notes.lock().unwrap(), [format!("waiting for another test to finish in {}", place.display())]);
 
     // Waiting can be cancelled.
     let waiting = suite.work(&action, &model);

@@ -21,7 +21,7 @@ async fn agent_writes_a_file_and_everything_is_evidence() {
     assert!(directory.join("out.txt").exists(), "claims can look at it");
     let found = evidence(&worked);
     assert_eq!((found.ended, &found.error), (Some(Ended::Done), &None));
-    assert_eq!(*suite.turns.lock().unwrap(), [1, 2], "each awaited answer is told");
+    assert_eq!(*suite.turns.lock().unwrap(), [1, 2], "each awaited answer is reported");
     let last = commands(&worked).last().unwrap();
     assert_eq!((stdout(last), &*last.stderr.as_ref().unwrap().text), ("hello you\n", "oops\n"));
     assert_eq!(last.exit, Some(Exit { code: Some(3), signal: None }));
@@ -109,7 +109,7 @@ async fn injected_help_is_captured_from_the_program_and_its_subcommands() {
 }
 
 #[tokio::test]
-async fn missing_program_breaks_the_task_in_every_mode_before_a_model_is_asked() {
+async fn missing_program_is_an_error_in_every_mode_before_a_model_is_asked() {
     for mode in HelpMode::ALL {
         let (suite, model) = (Suite::new(), running(&["echo hello"]));
         let absent = task(|_, all| all.cli = "no-such-program-here --color".to_owned());
@@ -150,8 +150,8 @@ async fn version_is_asked_for_once_and_recorded_with_every_attempt() {
         assert_eq!((evidence(&worked).context.version.as_ref(), &evidence(&worked).error), (None, &None));
         close(worked).await;
     }
-    let told = other.told.lock().unwrap().clone();
-    assert_eq!(told, ["cannot read the version of the program with `exit 3`: it ended with exit status 3"]);
+    let notes = other.notes.lock().unwrap().clone();
+    assert_eq!(notes, ["cannot read the version of the program with `exit 3`: it ended with exit status 3"]);
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn error_of_the_model_ends_the_attempt_and_keeps_what_happened() {
 }
 
 #[tokio::test]
-async fn answer_that_is_not_whole_breaks_the_attempt_and_is_kept() {
+async fn incomplete_answer_is_an_error_and_is_kept() {
     let suite = Suite::new();
     for (why, message) in [
         (Unfinished::CutOff, "the model's answer was cut off at the token limit"),

@@ -10,7 +10,9 @@ use std::{
     sync::Arc,
 };
 
-use super::{Backtracking, Engine, LENGTH_LIMIT, Linear, PatternError, PatternErrorKind, STEPS, StepLimit, first_line};
+use super::{
+    Backtracking, Engine, Linear, MAX_PATTERN_LENGTH, PatternError, PatternErrorKind, STEPS, StepLimit, first_line,
+};
 
 /// A compiled pattern. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -23,8 +25,8 @@ impl PythonPattern {
     /// Reads and translates a pattern. With `by_lines`, `^` and `$` match at line ends, as with the flag `m`.
     pub fn compile(pattern: &str, by_lines: bool) -> Result<PythonPattern, PatternError> {
         let untranslatable = |message: String| PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message };
-        if pattern.len() > LENGTH_LIMIT {
-            return Err(untranslatable(format!("a pattern of more than {LENGTH_LIMIT} bytes is not supported")));
+        if pattern.len() > MAX_PATTERN_LENGTH {
+            return Err(untranslatable(format!("a pattern of more than {MAX_PATTERN_LENGTH} bytes is not supported")));
         }
         let translation = grammar::translate(pattern, by_lines)?;
         let bounds = |reason: String| untranslatable(format!("the pattern cannot be searched within bounds: {reason}"));

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Maximum nesting of groups.
-const DEPTH_LIMIT: usize = 48;
+const MAX_DEPTH: usize = 48;
 
 /// A pattern as a tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,8 +190,8 @@ impl Parser {
 
     fn group(&mut self, start: usize) -> Result<Node, PatternError> {
         self.depth += 1;
-        if self.depth > DEPTH_LIMIT {
-            return Err(self.untranslatable(start, format!("groups are nested more than {DEPTH_LIMIT} levels deep")));
+        if self.depth > MAX_DEPTH {
+            return Err(self.untranslatable(start, format!("groups are nested more than {MAX_DEPTH} levels deep")));
         }
         let look = [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
             .into_iter()

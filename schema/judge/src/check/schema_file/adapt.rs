@@ -19,13 +19,13 @@ pub(super) struct Adapted {
 }
 
 /// Maximum nesting of schemas.
-const DEPTH_LIMIT: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 impl Adapted {
     /// `is_old`: the draft ignores keywords beside a `$ref`.
     pub(super) fn new(schema: &Value, is_old: bool) -> Result<Adapted, SchemaError> {
-        if depth(schema) > DEPTH_LIMIT {
-            let message = format!("it is nested more than {DEPTH_LIMIT} levels deep, which is not supported");
+        if depth(schema) > MAX_DEPTH {
+            let message = format!("it is nested more than {MAX_DEPTH} levels deep, which is not supported");
             return Err(SchemaError::of(message));
         }
         let mut adapted = Adapted { schema: Value::Null, unchecked: BTreeSet::new(), references: Vec::new() };

@@ -279,7 +279,7 @@ pub struct ArtifactAbsentWords {
     pub words: Option<Vec<serde_json::Value>>,
     /// YAML or JSON file with the list, instead of `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = ["brand/rules.yaml"]))]
+    #[schemars(extend("x-exists" = "", "examples" = ["brand/rules.yaml"]))]
     pub source: Option<Artifact>,
     /// Path of the list in `source`; `a.b` is `b` inside `a`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -35,7 +35,7 @@ pub struct ArtifactMatchesGolden {
     #[schemars(extend("examples" = ["memory/drafts/{{today}}-output.md"]))]
     pub path: Artifact,
     /// Path of the golden file.
-    #[schemars(extend("examples" = ["tests/golden/email-output.md"]))]
+    #[schemars(extend("x-exists" = "golden", "examples" = ["tests/golden/email-output.md"]))]
     #[schemars(extend("x-synonyms" = ["golden_path"]))]
     pub golden: Artifact,
     /// Minimum score, from 0 to 1.

@@ -307,7 +307,7 @@ pub struct AgentIdentityConsistent {
     #[schemars(extend("x-other-names" = ["path"]))]
     pub output_path: Artifact,
     /// `SOUL.md` of the agent.
-    #[schemars(extend("x-file" = "markdown", "examples" = ["agents/marketing/brand/SOUL.md"]))]
+    #[schemars(extend("x-file" = "markdown", "x-exists" = "soul", "examples" = ["agents/marketing/brand/SOUL.md"]))]
     #[schemars(extend("x-synonyms" = ["soul"]))]
     pub soul_path: Artifact,
     /// Instructions for the judge. Undocumented, but ClawSpec reads it.

@@ -55,7 +55,7 @@ fn first_out_of_order(expected: &[String], actual: &[&str], is: impl Fn(&str, &s
 pub struct LlmCallCount {
     /// Minimum number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_count")]
-    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "examples" = [1]))]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("type" = ["integer", "string"], "x-at-most" = "max", "examples" = [1]))]
     #[schemars(extend("x-synonyms" = ["min_calls", "at_least"]))]
     pub min: Option<u64>,
     /// Maximum number of calls.

@@ -9,6 +9,7 @@ use crate::{
         text::closest_line,
     },
     evidence::{CommandLog, Evidence, Ran},
+    pattern::is_literal,
 };
 
 /// Maximum number of commands that are listed.
@@ -84,11 +85,6 @@ impl CommandPattern {
         let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
         Some(format!("command {} is closest: `{}`", close.number, close.text))
     }
-}
-
-/// Whether a pattern finds nothing but its own text: there is nothing to compile.
-pub(crate) fn is_literal(pattern: &str) -> bool {
-    !pattern.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
 }
 
 fn search(pattern: &EcmaPattern, text: &str) -> Found {

@@ -35,7 +35,7 @@ impl ErrorContains {
 
 impl Check for ErrorContains {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        Stream::Error.check(&self.0, evidence)
+        vec![Stream::Error.judge(&self.0, evidence)]
     }
 
     fn open(&self) -> Open {

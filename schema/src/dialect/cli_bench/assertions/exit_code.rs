@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::observed::{After, Last, Row, brief, no_command, shown};
+use super::observed::{After, Last, brief, no_command, row, shown};
 use crate::{
     evidence::Evidence,
     verdict::{Check, Mismatch, Open, Verdict},
@@ -46,11 +46,9 @@ impl ExitCode {
     pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
         Arc::new(self)
     }
-}
 
-impl Check for ExitCode {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new("exit_code", format!("exit code is {}", self.0));
+    fn judge(&self, evidence: &Evidence) -> Verdict {
+        let row = row("exit_code", format!("exit code is {}", self.0));
         let command = match Last::of(evidence) {
             Last::Command(command) => command,
             Last::NoCommand => return row.fail(no_command(format!("exit code {}", self.0))),
@@ -73,6 +71,12 @@ impl Check for ExitCode {
             actual: code.to_string(),
             help,
         })
+    }
+}
+
+impl Check for ExitCode {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn open(&self) -> Open {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     file_exists::missing,
-    observed::{After, Found, Row, contains, near_text, path_need, shown},
+    observed::{After, Found, contains, near_text, part, path_need, row, shown},
 };
 use crate::{
     evidence::{Content, Context, Evidence, Need, PathState},
@@ -54,14 +54,11 @@ struct FileContainsClaim {
     after: After,
 }
 
-impl Check for FileContainsClaim {
-    fn needs(&self, _: &Context) -> Vec<Need> {
-        path_need(&self.file.path, true)
-    }
-
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+impl FileContainsClaim {
+    fn judge(&self, evidence: &Evidence) -> Verdict {
         let FileContains { path, text } = &self.file;
-        let row = Row::new("file_contains", format!("`{path}` contains \"{}\"", shown(text))).at("path");
+        let row =
+            row("file_contains", format!("`{path}` contains \"{}\"", shown(text))).at(part("file_contains", "path"));
         let state = self.after.path(evidence, path, true);
         let content = match state.as_deref() {
             Ok(PathState::File { content: Some(content) }) => content,
@@ -76,15 +73,25 @@ impl Check for FileContainsClaim {
             Content::Unreadable(reason) => return row.fail(not_read(path, &format!("cannot be read: {reason}"))),
         };
         match contains(found, text) {
-            Found::Yes => row.at("text").pass(),
-            Found::Unclear(reason) => row.at("text").unknown(reason),
-            Found::No => row.at("text").fail(Mismatch {
+            Found::Yes => row.at(part("file_contains", "text")).pass(),
+            Found::Unclear(reason) => row.at(part("file_contains", "text")).unknown(reason),
+            Found::No => row.at(part("file_contains", "text")).fail(Mismatch {
                 message: format!("`{path}` does not contain \"{}\"", shown(text)),
                 expected: shown(text),
                 actual: shown(&found.text),
                 help: near_text(&found.text, text),
             }),
         }
+    }
+}
+
+impl Check for FileContainsClaim {
+    fn needs(&self, _: &Context) -> Vec<Need> {
+        path_need(&self.file.path, true)
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::observed::{After, Row, path_need};
+use super::observed::{After, path_need, row};
 use crate::{
     evidence::{Context, Evidence, Need, PathState},
     verdict::{Check, Mismatch, Verdict},
@@ -40,18 +40,24 @@ struct FileExistsClaim {
     after: After,
 }
 
+impl FileExistsClaim {
+    fn judge(&self, evidence: &Evidence) -> Verdict {
+        let row = row("file_exists", format!("`{}` exists", self.path));
+        match self.after.path(evidence, &self.path, false).as_deref() {
+            Ok(PathState::Missing { beside }) => row.fail(missing(&self.path, beside)),
+            Ok(PathState::Directory | PathState::File { .. } | PathState::Other) => row.pass(),
+            Err(reason) => row.unknown(reason.as_str()),
+        }
+    }
+}
+
 impl Check for FileExistsClaim {
     fn needs(&self, _: &Context) -> Vec<Need> {
         path_need(&self.path, false)
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new("file_exists", format!("`{}` exists", self.path));
-        match self.after.path(evidence, &self.path, false).as_deref() {
-            Ok(PathState::Missing { beside }) => row.fail(missing(&self.path, beside)),
-            Ok(PathState::Directory | PathState::File { .. } | PathState::Other) => row.pass(),
-            Err(reason) => row.unknown(reason.as_str()),
-        }
+        vec![self.judge(evidence)]
     }
 
     fn texts(&self) -> Vec<String> {

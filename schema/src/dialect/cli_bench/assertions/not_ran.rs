@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     commands::{CommandPattern, listing, log},
-    observed::{After, Found, Row, brief},
+    observed::{After, Found, brief, row},
 };
 use crate::{
     evidence::Evidence,
@@ -28,7 +28,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["sudo"]))]
+#[schemars(extend("x-searches" = "forbidden commands", "examples" = ["sudo"]))]
 #[schemars(extend("x-other-names" = ["did_not_run", "never_ran", "not_run", "not_executed"]))]
 pub struct NotRan(pub Pattern);
 
@@ -44,10 +44,10 @@ struct NotRanClaim {
     pattern: CommandPattern,
 }
 
-impl Check for NotRanClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+impl NotRanClaim {
+    fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
-        let row = Row::new("not_ran", format!("did not run `{source}`"));
+        let row = row("not_ran", format!("did not run `{source}`"));
         if let Some(reason) = self.pattern.unusable() {
             return row.unknown(reason);
         }
@@ -78,6 +78,12 @@ impl Check for NotRanClaim {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }
+    }
+}
+
+impl Check for NotRanClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn open(&self) -> Open {

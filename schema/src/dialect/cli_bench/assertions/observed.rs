@@ -7,7 +7,7 @@ use crate::{
     check::text::{closest_line, shortened, trim, trim_start},
     document::Pointer,
     evidence::{Answer, Capture, Change, ChangedFile, Content, Evidence, FileLog, Need, PathState, Ran, Standing},
-    verdict::{Mismatch, Outcome, Verdict},
+    verdict::{Mismatch, Row},
 };
 
 /// Shown texts are cut after this many characters, as in the original. What is checked is never cut here.
@@ -35,41 +35,14 @@ pub(super) fn brief(command: &str) -> String {
     shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 200)
 }
 
-/// A result that lacks its answer.
-pub(super) struct Row {
-    at: Pointer,
-    kind: &'static str,
-    label: String,
+/// Returns the row of an assertion.
+pub(super) fn row(kind: &'static str, label: impl Into<String>) -> Row {
+    Row::new(Pointer::root().key(kind), kind, label)
 }
 
-impl Row {
-    /// Returns a result at a part of an assertion: `exit_code`, `file_contains/text`.
-    pub(super) fn new(kind: &'static str, label: impl Into<String>) -> Row {
-        Row { at: Pointer::root().key(kind), kind, label: label.into() }
-    }
-
-    /// Returns the same at a field of the assertion.
-    pub(super) fn at(mut self, field: &str) -> Row {
-        self.at = Pointer::root().key(self.kind).key(field);
-        self
-    }
-
-    pub(super) fn answer(self, outcome: Outcome) -> Vec<Verdict> {
-        let Row { at, kind, label } = self;
-        vec![Verdict { at, kind, label, code: None, score: None, outcome, related: Vec::new() }]
-    }
-
-    pub(super) fn pass(self) -> Vec<Verdict> {
-        self.answer(Outcome::Pass)
-    }
-
-    pub(super) fn unknown(self, reason: impl Into<String>) -> Vec<Verdict> {
-        self.answer(Outcome::Unknown(reason.into()))
-    }
-
-    pub(super) fn fail(self, mismatch: Mismatch) -> Vec<Verdict> {
-        self.answer(Outcome::Fail(mismatch))
-    }
+/// Returns the place of a field of an assertion.
+pub(super) fn part(kind: &str, field: &str) -> Pointer {
+    Pointer::root().key(kind).key(field)
 }
 
 /// The last command that the model ran.

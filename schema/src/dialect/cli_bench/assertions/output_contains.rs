@@ -35,7 +35,7 @@ impl OutputContains {
 
 impl Check for OutputContains {
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        Stream::Output.check(&self.0, evidence)
+        vec![Stream::Output.judge(&self.0, evidence)]
     }
 
     fn open(&self) -> Open {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::observed::{After, Found, Last, Row, brief, equals, no_command, shown};
+use super::observed::{After, Found, Last, brief, equals, no_command, row, shown};
 use crate::{
     check::text::trim,
     evidence::Evidence,
@@ -31,11 +31,9 @@ impl OutputEquals {
     pub(super) fn claim(self, _: &After) -> Arc<dyn Check> {
         Arc::new(self)
     }
-}
 
-impl Check for OutputEquals {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new("output_equals", format!("output equals \"{}\"", shown(trim(&self.0))));
+    fn judge(&self, evidence: &Evidence) -> Verdict {
+        let row = row("output_equals", format!("output equals \"{}\"", shown(trim(&self.0))));
         let command = match Last::of(evidence) {
             Last::Command(command) => command,
             Last::NoCommand => return row.fail(no_command(shown(trim(&self.0)))),
@@ -54,6 +52,12 @@ impl Check for OutputEquals {
                 row.fail(mismatch)
             }
         }
+    }
+}
+
+impl Check for OutputEquals {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn open(&self) -> Open {

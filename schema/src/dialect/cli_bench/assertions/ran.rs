@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     commands::{CommandPattern, listing, log},
-    observed::{After, Found, Row},
+    observed::{After, Found, row},
 };
 use crate::{
     evidence::Evidence,
@@ -30,7 +30,7 @@ use crate::{
 /// Write `.*` where any options may appear: `npm install.*react`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("examples" = ["git commit.*-m"]))]
+#[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
 #[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
 pub struct Ran(pub Pattern);
 
@@ -46,10 +46,10 @@ struct RanClaim {
     pattern: CommandPattern,
 }
 
-impl Check for RanClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+impl RanClaim {
+    fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
-        let row = Row::new("ran", format!("ran `{source}`"));
+        let row = row("ran", format!("ran `{source}`"));
         if let Some(reason) = self.pattern.unusable() {
             return row.unknown(reason);
         }
@@ -79,6 +79,12 @@ impl Check for RanClaim {
             actual: listing(log),
             help: self.pattern.nearest(log).into_iter().collect(),
         })
+    }
+}
+
+impl Check for RanClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn texts(&self) -> Vec<String> {

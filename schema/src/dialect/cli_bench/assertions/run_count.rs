@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     commands::{CommandPattern, listing, log},
-    observed::{After, Found, Row},
+    observed::{After, Found, part, row},
 };
 use crate::{
     evidence::Evidence,
@@ -32,12 +32,12 @@ use crate::{
 #[schemars(extend("x-other-names" = ["command_count"]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
-    #[schemars(extend("examples" = ["docker pull"]))]
+    #[schemars(extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
     pub pattern: Pattern,
     /// Minimum number of commands that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [1]))]
+    #[schemars(with = "Option<u32>", range(min = 0), extend("x-at-most" = "max", "examples" = [1]))]
     #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
     pub min: Option<f64>,
     /// Maximum number of commands that match. `0` has the same effect as `not_ran`.
@@ -72,12 +72,10 @@ impl RunCountClaim {
             (None, None) => "any number of times".to_owned(),
         }
     }
-}
 
-impl Check for RunCountClaim {
-    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+    fn judge(&self, evidence: &Evidence) -> Verdict {
         let source = self.pattern.source();
-        let row = Row::new("run_count", format!("ran `{source}` {}", self.bounds())).at("pattern");
+        let row = row("run_count", format!("ran `{source}` {}", self.bounds())).at(part("run_count", "pattern"));
         if let Some(reason) = self.pattern.unusable() {
             return row.unknown(reason);
         }
@@ -106,16 +104,22 @@ impl Check for RunCountClaim {
             help: if least == 0.0 { self.pattern.nearest(log).into_iter().collect() } else { Vec::new() },
         };
         if self.max.is_some_and(|max| least > max) {
-            return row.at("max").fail(mismatch());
+            return row.at(part("run_count", "max")).fail(mismatch());
         }
         if self.min.is_some_and(|min| most < min) {
-            return row.at("min").fail(mismatch());
+            return row.at(part("run_count", "min")).fail(mismatch());
         }
         let holds = self.min.is_none_or(|min| least >= min) && self.max.is_none_or(|max| most <= max);
         match doubt.filter(|_| !holds) {
             Some(reason) => row.unknown(reason),
             None => row.pass(),
         }
+    }
+}
+
+impl Check for RunCountClaim {
+    fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
+        vec![self.judge(evidence)]
     }
 
     fn open(&self) -> Open {

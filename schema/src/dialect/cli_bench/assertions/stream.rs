@@ -1,6 +1,6 @@
 //! What a command writes, and whether a text is in it.
 
-use super::observed::{Found, Last, Row, brief, contains, near_text, no_command, shown};
+use super::observed::{Found, Last, brief, contains, near_text, no_command, row, shown};
 use crate::{
     evidence::{Capture, Evidence, Ran},
     verdict::{Mismatch, Verdict},
@@ -17,8 +17,8 @@ pub(super) enum Stream {
 
 impl Stream {
     /// Returns the result of the assertion that the last command wrote a text.
-    pub(super) fn check(self, wanted: &str, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new(self.assertion(), format!("{} contains \"{}\"", self.name(), shown(wanted)));
+    pub(super) fn judge(self, wanted: &str, evidence: &Evidence) -> Verdict {
+        let row = row(self.assertion(), format!("{} contains \"{}\"", self.name(), shown(wanted)));
         let command = match Last::of(evidence) {
             Last::Command(command) => command,
             Last::NoCommand => return row.fail(no_command(shown(wanted))),

@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    observed::{After, Found, Row, contains, equals, near_text, shown},
+    observed::{After, Found, contains, equals, near_text, part, row, shown},
     output_equals::differs,
 };
 use crate::{
     check::text::trim,
     evidence::{Context, Evidence, Need, Ran},
-    verdict::{Check, Mismatch, Verdict},
+    verdict::{Check, Mismatch, Row, Verdict},
 };
 
 /// Shell command that runs after the task and must succeed.
@@ -69,7 +69,7 @@ struct VerifyClaim {
 }
 
 impl VerifyClaim {
-    fn judge(&self, row: Row, answer: &Ran) -> Vec<Verdict> {
+    fn of_answer(&self, row: Row, answer: &Ran) -> Verdict {
         let Verify { run, output_contains, output_equals } = &self.verify;
         if answer.timed_out {
             return row.fail(Mismatch {
@@ -104,7 +104,7 @@ impl VerifyClaim {
                 Found::Yes => {}
                 Found::Unclear(reason) => doubt = Some(("output_contains", reason)),
                 Found::No => {
-                    return row.at("output_contains").fail(Mismatch {
+                    return row.at(part("verify", "output_contains")).fail(Mismatch {
                         message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
                         expected: shown(wanted),
                         actual: shown(&stdout.text),
@@ -120,13 +120,21 @@ impl VerifyClaim {
                 Found::No => {
                     let mut mismatch = differs(trim(&stdout.text), trim(wanted));
                     mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
-                    return row.at("output_equals").fail(mismatch);
+                    return row.at(part("verify", "output_equals")).fail(mismatch);
                 }
             }
         }
         match doubt {
-            Some((field, reason)) => row.at(field).unknown(reason),
+            Some((field, reason)) => row.at(part("verify", field)).unknown(reason),
             None => row.pass(),
+        }
+    }
+
+    fn judge(&self, evidence: &Evidence) -> Verdict {
+        let row = row("verify", format!("verify `{}`", shown(&self.verify.run))).at(part("verify", "run"));
+        match self.after.command(evidence, &self.verify.run) {
+            Ok(answer) => self.of_answer(row, answer),
+            Err(reason) => row.unknown(reason),
         }
     }
 }
@@ -137,11 +145,7 @@ impl Check for VerifyClaim {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Verdict> {
-        let row = Row::new("verify", format!("verify `{}`", shown(&self.verify.run))).at("run");
-        match self.after.command(evidence, &self.verify.run) {
-            Ok(answer) => self.judge(row, answer),
-            Err(reason) => row.unknown(reason),
-        }
+        vec![self.judge(evidence)]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! `latency` and `cost`, and the claim that a stored answer would decide.
 
-use super::Row;
+use super::{Rated, Row};
 use crate::{
     check::json::number_text,
     dialect::kindlm::expect::{CostExpect, LatencyExpect},
@@ -23,7 +23,7 @@ impl Check for LatencyClaim {
         let Some(took) = evidence.duration_ms else { return vec![row.unknown("the duration was not recorded")] };
         if took <= self.expect.max_ms {
             let open = evidence.duration_is_open();
-            return vec![row.pass_unless(open.then_some("the output was still open at the timeout"))];
+            return vec![row.passed().unless(open.then_some("the output was still open at the timeout"))];
         }
         let shown = number_text((took * 1000.0).round() / 1000.0);
         let mismatch = Mismatch {
@@ -32,7 +32,7 @@ impl Check for LatencyClaim {
             actual: format!("{shown} ms"),
             help: Vec::new(),
         };
-        vec![row.fail(FailureCode::ProviderTimeout, mismatch)]
+        vec![row.failed(FailureCode::ProviderTimeout, mismatch)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -59,7 +59,7 @@ impl Check for CostClaim {
             return vec![row.unknown("the cost is unknown")];
         };
         if cost <= self.expect.max_usd {
-            return vec![row.pass()];
+            return vec![row.passed()];
         }
         let mismatch = Mismatch {
             message: format!("Cost ${cost:.4} exceeds max ${most}"),
@@ -67,7 +67,7 @@ impl Check for CostClaim {
             actual: format!("${}", number_text(cost)),
             help: Vec::new(),
         };
-        vec![row.fail(FailureCode::BudgetExceeded, mismatch)]
+        vec![row.failed(FailureCode::BudgetExceeded, mismatch)]
     }
 
     fn texts(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{Row, Seen, actual, relate};
+use super::{Rated, Row, Seen, actual};
 use crate::{
     check::{
         memo::Memo,
@@ -96,7 +96,7 @@ impl PiiClaim {
                 actual: refused.source.clone(),
                 help: Vec::new(),
             };
-            return Some(row(refused).fail(FailureCode::InvalidPattern, mismatch));
+            return Some(row(refused).failed(FailureCode::InvalidPattern, mismatch));
         }
         let invalid = |pattern: &&PiiPattern| {
             pattern.compiled().is_err_and(|error| error.kind != PatternErrorKind::Untranslatable)
@@ -162,7 +162,7 @@ impl Check for PiiClaim {
             let row = |at: Pointer| Row::new(at, "pii", LABEL);
             return vec![match doubt {
                 Some((at, reason)) => row(at).unknown(reason),
-                None => row(Pointer::root()).pass_unless(seen.doubt()),
+                None => row(Pointer::root()).passed().unless(seen.doubt()),
             }];
         };
         let listed: Vec<String> = found.iter().map(|(name, redacted, _)| format!("{name}={redacted}")).collect();
@@ -177,7 +177,7 @@ impl Check for PiiClaim {
         let related = places[1..]
             .iter()
             .map(|(at, count)| Related::in_claim(format!("{count} more found by this pattern"), at.clone()));
-        vec![relate(Row::new(first, "pii", LABEL).fail(FailureCode::PiiDetected, mismatch), related)]
+        vec![Row::new(first, "pii", LABEL).failed(FailureCode::PiiDetected, mismatch).relating(related)]
     }
 
     fn texts(&self) -> Vec<String> {
@@ -218,7 +218,7 @@ impl Check for KeywordsClaim {
             let row = Row::new(Pointer::root().key("allow"), "keywords_present", "Required keyword present");
             let answers: Vec<Certainty> = allowed.iter().map(|phrase| found(phrase)).collect();
             verdicts.push(if answers.contains(&Certainty::Yes) {
-                row.pass()
+                row.passed()
             } else {
                 let list = allowed.join(", ");
                 let mismatch = Mismatch {
@@ -228,7 +228,7 @@ impl Check for KeywordsClaim {
                     help: Vec::new(),
                 };
                 let answer = if answers.contains(&Certainty::Maybe) { Certainty::Maybe } else { Certainty::No };
-                row.fail_unless(seen.doubt_of(answer), FailureCode::KeywordMissing, mismatch)
+                row.failed(FailureCode::KeywordMissing, mismatch).unless(seen.doubt_of(answer))
             });
         }
         for (index, phrase) in self.expect.deny.iter().enumerate() {
@@ -242,9 +242,9 @@ impl Check for KeywordsClaim {
                     actual: actual(text),
                     help: line_with(text, phrase).into_iter().collect(),
                 };
-                row.fail(FailureCode::KeywordDenied, mismatch)
+                row.failed(FailureCode::KeywordDenied, mismatch)
             } else {
-                row.pass_unless(seen.doubt_of(answer))
+                row.passed().unless(seen.doubt_of(answer))
             });
         }
         verdicts

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{CUT, MASKED, NOT_RECORDED, Row, Seen};
+use super::{CUT, MASKED, NOT_RECORDED, Rated, Row, Seen};
 use crate::{
     check::{
         json::{number_text, parse},
@@ -85,7 +85,7 @@ impl JudgeClaim {
         let (value, least) = (number_text(score.value), self.expect.min_score);
         let reasoning = shown(&score.reasoning).into_owned();
         if score.value >= least {
-            let mut verdict = row.pass();
+            let mut verdict = row.passed();
             verdict.score = Some(score.value);
             return verdict;
         }
@@ -96,7 +96,7 @@ impl JudgeClaim {
         } else {
             Vec::new()
         };
-        let mut verdict = row.fail(
+        let mut verdict = row.failed(
             FailureCode::JudgeBelowThreshold,
             Mismatch {
                 message: format!("{name} {value} below threshold {}: {reasoning}", number_text(least)),

@@ -4,7 +4,7 @@ use std::{borrow::Cow, cell::OnceCell};
 
 use serde_json::Value;
 
-use super::{Row, SchemaFile, Seen, actual};
+use super::{Rated, Row, SchemaFile, Seen, actual};
 use crate::{
     check::{
         json::{self, JsonErrorKind},
@@ -76,16 +76,16 @@ impl OutputClaim {
         let row = Row::new(Pointer::root().key("format"), KIND, "Output is valid JSON");
         let output: &'e Output = match seen {
             Seen::Whole(output) => output,
-            Seen::Part(_) | Seen::Concealed | Seen::Nothing => return (row.pass_unless(seen.doubt()), None),
+            Seen::Part(_) | Seen::Concealed | Seen::Nothing => return (row.passed().unless(seen.doubt()), None),
         };
         if let Some(value) = &output.json {
-            return (row.pass(), Some(Cow::Borrowed(value)));
+            return (row.passed(), Some(Cow::Borrowed(value)));
         }
         if output.concealed == Concealed::Json {
             return (row.unknown(super::MASKED), None);
         }
         match json::parse(&output.text) {
-            Ok(value) => (row.pass(), Some(Cow::Owned(value))),
+            Ok(value) => (row.passed(), Some(Cow::Owned(value))),
             Err(error) if error.kind == JsonErrorKind::TooDeep => (row.unknown(error.to_string()), None),
             Err(error) => {
                 let line = output.text.lines().nth(error.line - 1).unwrap_or_default();
@@ -103,7 +103,7 @@ impl OutputClaim {
                     actual: actual(&output.text),
                     help,
                 };
-                (row.fail(FailureCode::SchemaParseError, mismatch), None)
+                (row.failed(FailureCode::SchemaParseError, mismatch), None)
             }
         }
     }
@@ -120,7 +120,7 @@ impl OutputClaim {
             let row = Row::new(at, KIND, format!("Output contains \"{wanted}\""));
             let found = found(wanted);
             if found == Certainty::Yes {
-                verdicts.push(row.pass());
+                verdicts.push(row.passed());
                 continue;
             }
             let close = closest_line(text, wanted);
@@ -130,14 +130,14 @@ impl OutputClaim {
                 actual: actual(text),
                 help: close.iter().map(|line| format!("line {} is closest: {}", line.number, line.text)).collect(),
             };
-            verdicts.push(row.fail_unless(seen.doubt_of(found), FailureCode::ContainsFailed, mismatch));
+            verdicts.push(row.failed(FailureCode::ContainsFailed, mismatch).unless(seen.doubt_of(found)));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
             let at = Pointer::root().key("notContains").index(index);
             let row = Row::new(at, KIND, format!("Output does not contain \"{unwanted}\""));
             let found = found(unwanted);
             if found != Certainty::Yes {
-                verdicts.push(row.pass_unless(seen.doubt_of(found)));
+                verdicts.push(row.passed().unless(seen.doubt_of(found)));
                 continue;
             }
             let mismatch = Mismatch {
@@ -146,7 +146,7 @@ impl OutputClaim {
                 actual: actual(text),
                 help: super::guardrails::line_with(text, unwanted).into_iter().collect(),
             };
-            verdicts.push(row.fail(FailureCode::NotContainsFailed, mismatch));
+            verdicts.push(row.failed(FailureCode::NotContainsFailed, mismatch));
         }
     }
 }
@@ -161,7 +161,7 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
         return row.unknown(seen.doubt().unwrap_or("the output could not be read as JSON"));
     };
     match schema.validate(instance) {
-        SchemaAnswer::Valid => row.pass(),
+        SchemaAnswer::Valid => row.passed(),
         SchemaAnswer::GaveUp(reason) => row.unknown(reason),
         SchemaAnswer::Hidden => row.unknown(super::MASKED),
         SchemaAnswer::Invalid(found) => {
@@ -172,7 +172,7 @@ fn schema(file: &SchemaFile, instance: Option<&Value>, seen: &Seen<'_>) -> Verdi
                 actual: actual(&json::text(instance)),
                 help: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
             };
-            super::relate(row.fail(FailureCode::SchemaInvalid, mismatch), file.related(&found))
+            row.failed(FailureCode::SchemaInvalid, mismatch).relating(file.related(&found))
         }
     }
 }
@@ -182,9 +182,9 @@ fn max_length(most: u64, seen: &Seen<'_>) -> Verdict {
     let Some(output) = seen.output() else { return row.unknown(seen.doubt().unwrap_or(super::NOT_RECORDED)) };
     let length = length(&output.text);
     if u64::try_from(length).is_ok_and(|length| length <= most) {
-        return row.pass_unless(seen.doubt());
+        return row.passed().unless(seen.doubt());
     }
-    row.fail(
+    row.failed(
         FailureCode::MaxLengthExceeded,
         Mismatch {
             message: format!("Output length {length} exceeds max {most}"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Row, SchemaFile, Seen, relate};
+use super::{Rated, Row, SchemaFile, Seen};
 use crate::{
     check::{
         hidden::{may_be, may_match},
@@ -59,9 +59,9 @@ impl Check for ToolCallClaim {
         let row = Row::new(self.place("tool"), self.kind(), format!("Tool \"{tool}\" called"));
         if calls.is_empty() {
             let mismatch = self.missing(seen.output());
-            return vec![row.fail_unless(doubt, FailureCode::ToolCallMissing, mismatch)];
+            return vec![row.failed(FailureCode::ToolCallMissing, mismatch).unless(doubt)];
         }
-        let mut verdicts = vec![row.pass()];
+        let mut verdicts = vec![row.passed()];
         if let Some(expected) = &self.expect.args_match {
             verdicts.push(self.arguments(&Value::Object(expected.clone()), &calls, doubt));
         }
@@ -104,9 +104,9 @@ impl ToolCallClaim {
     fn not_called(&self, doubt: Option<&'static str>, calls: &[&ToolCall]) -> Verdict {
         let tool = &self.expect.tool.0;
         let row = Row::new(self.place("shouldNotCall"), self.kind(), format!("Tool \"{tool}\" not called"));
-        let Some(call) = calls.first() else { return row.pass_unless(doubt) };
+        let Some(call) = calls.first() else { return row.passed().unless(doubt) };
         let times = if calls.len() == 1 { String::new() } else { format!(" (and {} more times)", calls.len() - 1) };
-        row.fail(
+        row.failed(
             FailureCode::ToolCallUnexpected,
             Mismatch {
                 message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
@@ -151,7 +151,7 @@ impl ToolCallClaim {
             let arguments = arguments_of(call);
             let found = differences(expected, &arguments);
             if found.is_empty() {
-                return Row::new(at, self.kind(), label).pass();
+                return Row::new(at, self.kind(), label).passed();
             }
             if has_hidden(&arguments) && may_match(expected, &arguments) {
                 doubt = Some(super::MASKED);
@@ -181,7 +181,7 @@ impl ToolCallClaim {
         };
         let related = found[1..].iter().map(|it| Related::in_claim(it.line(), at.join(&it.at)));
         let row = Row::new(at.join(&first.at), self.kind(), label);
-        relate(row.fail_unless(doubt, FailureCode::ToolCallArgsMismatch, mismatch), related)
+        row.failed(FailureCode::ToolCallArgsMismatch, mismatch).unless(doubt).relating(related)
     }
 
     fn schema(&self, file: &SchemaFile, calls: &[&ToolCall], doubt: Option<&'static str>) -> Verdict {
@@ -196,7 +196,7 @@ impl ToolCallClaim {
         let mut gave_up = None;
         for call in calls {
             match schema.validate(&call.arguments) {
-                SchemaAnswer::Valid => return row.pass(),
+                SchemaAnswer::Valid => return row.passed(),
                 SchemaAnswer::GaveUp(reason) => gave_up = Some(reason),
                 SchemaAnswer::Hidden => doubt = Some(super::MASKED),
                 SchemaAnswer::Invalid(found) => {
@@ -220,7 +220,7 @@ impl ToolCallClaim {
                 .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
                 .collect(),
         };
-        relate(row.fail_unless(doubt, FailureCode::ToolCallArgsSchemaInvalid, mismatch), file.related(&found))
+        row.failed(FailureCode::ToolCallArgsSchemaInvalid, mismatch).unless(doubt).relating(file.related(&found))
     }
 
     fn position(&self, position: u64, seen: &Seen<'_>) -> Verdict {
@@ -229,7 +229,7 @@ impl ToolCallClaim {
         let calls = seen.output().map(|output| &output.tool_calls[..]).unwrap_or_default();
         let there = usize::try_from(position).ok().and_then(|position| calls.get(position));
         if there.is_some_and(|call| call.name == *tool) {
-            return row.pass();
+            return row.passed();
         }
         let first = calls.iter().position(|call| call.name == *tool).unwrap_or_default();
         let places: Vec<String> = calls
@@ -254,7 +254,7 @@ impl ToolCallClaim {
             Some(_) => None,
             None => seen.doubt(),
         };
-        row.fail_unless(doubt, FailureCode::ToolCallOrderWrong, mismatch)
+        row.failed(FailureCode::ToolCallOrderWrong, mismatch).unless(doubt)
     }
 }
 

@@ -2,8 +2,7 @@
 //! beyond their scale.
 
 use crate::{
-    dialect::clawspec::{routing::Routing, scale::Scale, type_fields::number_of},
-    edit,
+    dialect::clawspec::{routing::Routing, scale::Scale},
     finding::{Report, Rule, Scope, Site, Words},
     problem::{Code, Fix},
     shape::scalar,
@@ -51,8 +50,6 @@ enum Impossible {
     StatePath(String),
     /// An empty text among words that must not occur.
     NoWord,
-    /// A minimum above the maximum.
-    MinAboveMax,
 }
 
 /// A path that leads nowhere.
@@ -90,13 +87,6 @@ pub(crate) fn check_assertion(assertion: &Spot<'_>, is_before: bool, report: &mu
             let words = assertion.get("words").map(|list| list.items()).unwrap_or_default();
             let empty = words.iter().filter(|word| word.text() == Some(""));
             report.extend(empty.map(|word| word.finding(Impossible::NoWord)));
-        }
-        "llm_call_count" => {
-            if let (Some(least), Some(most)) = (number_of(assertion, "min"), number_of(assertion, "max"))
-                && least > most
-            {
-                report.extend(assertion.get("min").map(|min| min.finding(Impossible::MinAboveMax)));
-            }
         }
         "delegation_path" => {
             for path in Routing::of(assertion).map(|routing| routing.state_paths()).unwrap_or_default() {
@@ -396,17 +386,6 @@ impl Rule for Impossible {
             }
             Impossible::NoWord => {
                 Words::new("every file contains the empty string, so this assertion always fails").help("remove it")
-            }
-            Impossible::MinAboveMax => {
-                let bound = |key: &str| site.parent().and_then(|assertion| assertion.get(key));
-                let (Some(min), Some(max)) = (bound("min"), bound("max")) else {
-                    return Words::new("`min` is greater than `max`");
-                };
-                let words = Words::new(match (edit::words(min), edit::words(max)) {
-                    (Some(min), Some(max)) => format!("`min` ({min}) is greater than `max` ({max})"),
-                    (_, _) => "`min` is greater than `max`".to_owned(),
-                });
-                words.fix(edit::swap(min, max).map(|edits| Fix::guess("swap the two", edits)))
             }
             Impossible::AboveScale(Scale { low, high }) => Words::new(format!(
                 "no score reaches this threshold: the rubric has a scale from {low} to {high}"

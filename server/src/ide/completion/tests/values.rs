@@ -1,6 +1,7 @@
 //! Values: closed sets, names, variables, files, codes.
 
 use expect_test::expect;
+use speclens_schema::document::Document;
 
 use super::*;
 
@@ -375,6 +376,42 @@ fn paths_of_the_wanted_kind_come_first() {
 fn tags_of_other_cases_are_offered() {
     let suite = "//- /clawspec-scenarios.yaml\nscenarios:\n  - name: 😀\n    tags: [smoke, slow]\n  - name: b\n    tags: [slow, $0]\n";
     check_labels(suite, expect!["smoke negative"]);
+}
+
+#[test]
+fn tags_of_many_cases_are_offered_after_edits_as_on_opening() {
+    let tags = |number: usize| match number % 3 {
+        0 => format!("&t{number} [tag-{number}, slow]"),
+        1 => format!("*t{}", number - 1),
+        _ => format!("[tag-{number}]"),
+    };
+    let case = |number: usize| format!("  - name: case-{number}\n    tags: {}\n", tags(number));
+    let text = format!("scenarios:\n{}  - name: last\n    tags: [slow, $0]\n", (0..30).map(case).collect::<String>());
+    for text in [text.clone(), text.replace("\n  ", "\n"), text.replace('\n', "\r\n")] {
+        let mut fixture = Fixture::parse(&format!("//- /clawspec-scenarios.yaml\n{text}"));
+        for (old, new) in [("tag-6,", "quick,"), ("name: case-9", "name: nine"), ("[tag-5]", "[]"), ("*t12", "[own]")] {
+            let labels = |fixture: &Fixture| -> Vec<String> {
+                completions(fixture).into_iter().map(|item| item.label).collect()
+            };
+            labels(&fixture);
+            let at = fixture.text().find(old).unwrap();
+            fixture.document.edit(at..at + old.len(), new);
+            fixture.document.refresh();
+            let moved = fixture.selection.start + new.len() - old.len();
+            fixture.selection = moved..moved;
+            let document = Document::read(&fixture.text(), fixture.file.scalar_rules());
+            let opened = Fixture { document, ..Fixture::parse(&format!("//- /clawspec-scenarios.yaml\n{text}")) };
+            let opened = Fixture { selection: fixture.selection.clone(), ..opened };
+            assert_eq!(labels(&fixture), labels(&opened), "{old}");
+        }
+        let labels: Vec<String> = completions(&fixture).into_iter().map(|item| item.label).collect();
+        let has = |label: &str| labels.iter().any(|known| known == label);
+        assert_eq!(
+            ["quick", "own", "tag-6", "tag-5", "slow"].map(has),
+            [true, true, false, false, false],
+            "{labels:?}"
+        );
+    }
 }
 
 #[test]

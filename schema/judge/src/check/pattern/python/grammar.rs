@@ -9,10 +9,10 @@ use escapes::literal;
 use crate::check::pattern::{PatternError, PatternErrorKind};
 
 /// Maximum nesting of groups.
-const DEPTH_LIMIT: usize = 48;
+const MAX_DEPTH: usize = 48;
 
 /// Maximum bound of a repetition.
-const REPEAT_LIMIT: u64 = 100_000;
+const MAX_REPEAT: u64 = 100_000;
 
 /// A pattern for one of the two engines.
 pub(super) struct Translation {
@@ -271,10 +271,8 @@ impl Parser {
         if max.is_some_and(|max| max < min) {
             return Err(self.invalid(at, "the minimum number of repetitions is greater than the maximum"));
         }
-        if min > REPEAT_LIMIT || max.is_some_and(|max| max > REPEAT_LIMIT) {
-            return Err(
-                self.untranslatable(start, format!("a repetition of more than {REPEAT_LIMIT} is not supported"))
-            );
+        if min > MAX_REPEAT || max.is_some_and(|max| max > MAX_REPEAT) {
+            return Err(self.untranslatable(start, format!("a repetition of more than {MAX_REPEAT} is not supported")));
         }
         self.at += length;
         let suffix = if self.eat("?") {
@@ -310,8 +308,8 @@ impl Parser {
 
     fn group(&mut self, start: usize) -> Result<Option<Part>, PatternError> {
         self.depth += 1;
-        if self.depth > DEPTH_LIMIT {
-            return Err(self.untranslatable(start, format!("groups are nested more than {DEPTH_LIMIT} levels deep")));
+        if self.depth > MAX_DEPTH {
+            return Err(self.untranslatable(start, format!("groups are nested more than {MAX_DEPTH} levels deep")));
         }
         let flags = self.flags;
         let part = self.group_body(start);

@@ -10,17 +10,17 @@ use super::{
 };
 
 /// Maximum number of columns by which a line is off.
-const FAR: usize = 4;
+const MAX_COLUMNS_OFF: usize = 4;
 
 /// Maximum number of lines with content above the one where the parser stopped that may be indented wrongly.
-const NEAR: usize = 6;
+const MAX_LINES_AWAY: usize = 6;
 
 /// Maximum number of lines with content around a line that show the shape of its list.
-const SIGHT: usize = 64;
+const MAX_LINES_AROUND: usize = 64;
 
-/// Returns the slips of a line that are visible in the line itself, other than tabs.
+/// Returns the typos of a line that are visible in the line itself, other than tabs.
 pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
-    let mut slips = Vec::new();
+    let mut typos = Vec::new();
     let blanks = |at: usize| {
         let rest = &text[at..line.end];
         at..at + rest.len() - rest.trim_start_matches(|letter| letter == ' ' || is_foreign_blank(letter)).len()
@@ -29,15 +29,15 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     let indentation = blanks(line.start);
     let mut at = indentation.end;
     if is_foreign(&indentation) {
-        slips.push(Fault::foreign_blanks(text, indentation));
+        typos.push(Fault::foreign_blanks(text, indentation));
     }
     while let Some(rest) = text[at..line.end].strip_prefix('-') {
         let behind = blanks(at + 1);
         if is_foreign(&behind) {
-            slips.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
+            typos.push(Fault::foreign_blank_behind(text, behind.clone(), BlankPlace::BehindDash));
         } else if behind.is_empty() {
             if begins_item(rest) {
-                slips.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
+                typos.push(Fault::dash_without_space(at..at + 1 + word_length(rest), at + 1));
             }
             break;
         }
@@ -46,11 +46,11 @@ pub(super) fn of_line(text: &str, line: &Range<usize>) -> Vec<Fault> {
     if let Some((key, _)) = text[at..line.end].split_once(':').filter(|(key, _)| is_key(key)) {
         let behind = blanks(at + key.len() + 1);
         if is_foreign(&behind) {
-            slips.push(Fault::foreign_blank_behind(text, behind, BlankPlace::BehindColon));
+            typos.push(Fault::foreign_blank_behind(text, behind, BlankPlace::BehindColon));
         }
     }
-    slips.retain(|_| !text[at..line.end].trim().is_empty());
-    slips
+    typos.retain(|_| !text[at..line.end].trim().is_empty());
+    typos
 }
 
 /// Returns whether words right after a dash can be meant as its item.
@@ -256,7 +256,7 @@ pub(super) fn oddities(node: &Node) -> usize {
 pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
     let stopped = line_at(text, stop);
     let mut lines = vec![stopped.clone()];
-    lines.extend(lines_above(text, stopped.start).take(NEAR));
+    lines.extend(lines_above(text, stopped.start).take(MAX_LINES_AWAY));
     lines.extend(first_of_siblings(text, &stopped).filter(|line| !lines.contains(line)));
     let mut readings = Vec::new();
     // A value with an unusual indentation below its key.
@@ -281,7 +281,9 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
         columns.extend(below(text, line).map(|below| indent_at(text, &below)));
         columns.sort_unstable();
         columns.dedup();
-        for column in columns.into_iter().filter(|column| *column != indent && column.abs_diff(indent) <= FAR) {
+        for column in
+            columns.into_iter().filter(|column| *column != indent && column.abs_diff(indent) <= MAX_COLUMNS_OFF)
+        {
             let is_beside =
                 lines_above(text, line.start).next().is_some_and(|above| column_of_words(text, &above) == column);
             let leaves_unusual = unusual.is_some_and(|unusual| unusual != line);
@@ -365,7 +367,7 @@ fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec
 /// Returns whether an item whose dash is in a column follows a line, before anything further left.
 fn has_item(text: &str, line: &Range<usize>, column: usize) -> bool {
     let following = std::iter::successors(below(text, line), |line| below(text, line));
-    let first = following.take(SIGHT).find(|line| indent_at(text, line) <= column);
+    let first = following.take(MAX_LINES_AROUND).find(|line| indent_at(text, line) <= column);
     first.is_some_and(|line| indent_at(text, &line) == column && is_dash(&text[line.start + column..line.end]))
 }
 
@@ -377,6 +379,6 @@ fn has_item_like(text: &str, line: &Range<usize>, column: usize, key: &str) -> b
             && words_of(text, line).split(':').next() == Some(key)
     };
     let following = std::iter::successors(below(text, line), |line| below(text, line));
-    following.take(SIGHT).take_while(|line| indent_at(text, line) >= column).any(|line| is_alike(&line))
-        || lines_above(text, line.start).take(SIGHT).any(|line| is_alike(&line))
+    following.take(MAX_LINES_AROUND).take_while(|line| indent_at(text, line) >= column).any(|line| is_alike(&line))
+        || lines_above(text, line.start).take(MAX_LINES_AROUND).any(|line| is_alike(&line))
 }

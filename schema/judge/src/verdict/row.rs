@@ -1,0 +1,82 @@
+//! How claims of all formats make their verdicts.
+
+use speclens_yaml::Pointer;
+
+use super::{FailureCode, Mismatch, Outcome, Related, Verdict};
+
+/// Maximum number of related locations of a verdict.
+const MAX_RELATED: usize = 20;
+
+/// A verdict without its outcome.
+#[derive(Clone, Debug)]
+pub struct Row {
+    at: Pointer,
+    kind: &'static str,
+    label: String,
+}
+
+impl Row {
+    /// Returns the row of a part of a claim, under the tool's own name and label.
+    pub fn new(at: Pointer, kind: &'static str, label: impl Into<String>) -> Row {
+        Row { at, kind, label: label.into() }
+    }
+
+    /// Returns the same row of another part of the claim.
+    pub fn at(self, at: Pointer) -> Row {
+        Row { at, ..self }
+    }
+
+    /// Returns the verdict with this outcome.
+    pub fn verdict(self, outcome: Outcome) -> Verdict {
+        let Row { at, kind, label } = self;
+        Verdict { at, kind, label, code: None, score: None, outcome, related: Vec::new() }
+    }
+
+    /// The claim holds.
+    pub fn pass(self) -> Verdict {
+        self.verdict(Outcome::Pass)
+    }
+
+    /// The claim does not hold.
+    pub fn fail(self, mismatch: Mismatch) -> Verdict {
+        self.verdict(Outcome::Fail(mismatch))
+    }
+
+    /// What the claim needs was not observed.
+    pub fn unknown(self, reason: impl Into<String>) -> Verdict {
+        self.verdict(Outcome::Unknown(reason.into()))
+    }
+}
+
+impl Verdict {
+    /// Returns the verdict of a claim as a whole.
+    pub fn of(kind: &'static str, label: impl Into<String>, outcome: Outcome) -> Verdict {
+        Row::new(Pointer::root(), kind, label).verdict(outcome)
+    }
+
+    /// Returns the verdict with the tool's failure code and score.
+    pub fn rated(self, code: Option<FailureCode>, score: Option<f64>) -> Verdict {
+        Verdict { code, score, ..self }
+    }
+
+    /// Returns the verdict with another outcome. What belonged to the previous one goes with it.
+    pub fn instead(self, outcome: Outcome) -> Verdict {
+        Verdict { outcome, code: None, score: None, related: Vec::new(), ..self }
+    }
+
+    /// Returns the verdict, unless something that was not observed could change it, for this reason.
+    pub fn unless(self, doubt: Option<&str>) -> Verdict {
+        match doubt {
+            Some(reason) => self.instead(Outcome::Unknown(reason.to_owned())),
+            None => self,
+        }
+    }
+
+    /// Returns the verdict with the first few of these locations, if the claim does not hold.
+    pub fn relating(mut self, related: impl IntoIterator<Item = Related>) -> Verdict {
+        if self.outcome.mismatch().is_some() {
+            self.related.extend(related.into_iter().take(MAX_RELATED));
+        }
+        self
+    }
+}
