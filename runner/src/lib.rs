@@ -16,11 +16,11 @@
 pub mod book;
 mod cause;
 pub mod clock;
-mod encryption;
 pub mod event;
 pub mod exec;
 pub mod files;
 pub mod gateway;
+mod http;
 pub mod model;
 pub(crate) mod observe;
 mod patience;

@@ -31,7 +31,7 @@ use speclens_schema::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{clock::Clock, encryption, gateway::Gateway};
+use crate::{clock::Clock, gateway::Gateway, http};
 use spans::Receiver;
 
 pub(crate) use program::Printed;
@@ -81,7 +81,7 @@ impl Player {
     pub async fn start(script: &GatewayScript, root: &Path, of: &Gateway, clock: Clock) -> Result<Player, String> {
         let wrong = |reason: String| format!("cannot play the scripted gateway {}: {reason}", script.name);
         let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
-        let encryption = encryption::of("http").map_err(wrong)?;
+        let encryption = http::encryption("http").map_err(wrong)?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(encryption).no_proxy().build();
         let client = client.map_err(|error| wrong(error.to_string()))?;
         let cancel = CancellationToken::new();

@@ -127,19 +127,27 @@ pub fn short(digest: &[u8]) -> String {
 
 /// Returns a relative path without `.` and `..`, when it stays inside the directory that it starts from.
 pub fn inside(path: &str) -> Option<String> {
-    if path.is_empty() || path.starts_with(['/', '\\', '~', '-']) || path.contains(['\n', '\0']) {
-        return None;
-    }
-    if path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic() {
+    if path.is_empty() || is_absolute(path) || path.starts_with(['~', '-']) || path.contains(['\n', '\0']) {
         return None;
     }
     without_dots(path)
 }
 
+/// Whether a path is absolute on some system.
+pub(crate) fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '\\']) || matches!(path.as_bytes(), [drive, b':', ..] if drive.is_ascii_alphabetic())
+}
+
 /// Returns a relative path without `.` and `..`. `None` where it leads out of the directory that it starts from, or to
 /// that directory.
 pub(crate) fn without_dots(path: &str) -> Option<String> {
-    let mut steps: Vec<&str> = Vec::new();
+    steps(path).filter(|steps| !steps.is_empty()).map(|steps| steps.join("/"))
+}
+
+/// Returns the steps of a relative path without `.` and `..`. `None` where it leads out of the directory that it starts
+/// from.
+pub(crate) fn steps(path: &str) -> Option<Vec<&str>> {
+    let mut steps = Vec::new();
     for step in path.split('/') {
         match step {
             "" | "." => {}
@@ -149,7 +157,7 @@ pub(crate) fn without_dots(path: &str) -> Option<String> {
             step => steps.push(step),
         }
     }
-    (!steps.is_empty()).then(|| steps.join("/"))
+    Some(steps)
 }
 
 /// What is at a path that a suite names.

@@ -9,13 +9,14 @@ pub(crate) mod suite;
 use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::{dialect::cli_bench::config::Shell, files::Files, words::Name};
 
 pub use read::{Line, Lines, read};
+pub(crate) use read::{Places, read_valid};
 
 /// How the names of such files end.
 pub const ENDING: &str = ".script.yaml";
@@ -113,16 +114,11 @@ impl Commands {
 
 impl<'de> Deserialize<'de> for Commands {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Commands, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            One(Shell),
-            Several(Vec<Shell>),
-        }
-        Ok(Commands(match Written::deserialize(deserializer)? {
-            Written::One(command) => vec![command],
-            Written::Several(commands) => commands,
-        }))
+        let commands = match &Value::deserialize(deserializer)? {
+            Value::Array(commands) => commands.iter().map(Shell::deserialize).collect(),
+            command => Shell::deserialize(command).map(|command| vec![command]),
+        };
+        commands.map(Commands).map_err(D::Error::custom)
     }
 }
 

@@ -469,6 +469,15 @@ fn joined<'c>(names: impl IntoIterator<Item = &'c str>, word: &str) -> String {
     }
 }
 
+/// Returns a text as one word of a shell command, quoted if necessary.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-/…".contains(letter);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -526,6 +535,21 @@ mod tests {
         assert_eq!(near("01_basics.yml"), Some(names[2]));
         assert_eq!(near("1-basics.yaml"), Some(names[2]));
         assert_eq!(near("nope.yaml"), None);
+    }
+
+    #[test]
+    fn every_text_is_one_word_of_a_shell() {
+        for (text, word) in [
+            ("--run", "--run"),
+            ("out/a.md", "out/a.md"),
+            ("", "''"),
+            ("it's $HOME", r"'it'\''s $HOME'"),
+            ("a b", "'a b'"),
+            ("~", "'~'"),
+            ("a\nb", "'a\nb'"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
     }
 
     #[test]

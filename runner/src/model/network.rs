@@ -23,10 +23,10 @@ use super::{
     convert,
     failure::{Asked, Failure},
     key::Key,
-    provider::{Target, is_loopback},
+    provider::Target,
     retry,
 };
-use crate::encryption;
+use crate::http;
 
 /// Maximum duration of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -152,24 +152,10 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
     if target.api == Api::Anthropic {
         headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
     }
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
+    let builder = http::with_secret(&target.base_url)?
         .default_headers(headers)
         .timeout(deadline)
-        .connect_timeout(CONNECT_TIMEOUT.min(deadline))
-        // Another address may belong to another owner, who would receive the key.
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-        .retry(reqwest::retry::never())
-        // A small body that unpacks to a large one is not a valid answer.
-        .no_gzip()
-        // A request that is dropped closes its connection, so the provider stops.
-        .http1_only()
-        .tls_backend_preconfigured(encryption::of(target.base_url.scheme())?);
-    if target.base_url.scheme() == "http" || is_loopback(&target.base_url) {
-        // A proxy could read what is not encrypted, and does not lead to this machine.
-        builder = builder.no_proxy();
-    }
+        .connect_timeout(CONNECT_TIMEOUT.min(deadline));
     let client = builder.build().map_err(|error| error.to_string())?;
     Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
 }

@@ -6,7 +6,7 @@ use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::{Cancelled, View};
-use crate::{cause::innermost, encryption, patience::Patience};
+use crate::{cause::innermost, http::encryption, patience::Patience};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -62,7 +62,7 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
 /// Returns a client that asks exactly the given address: it follows no redirects and uses no proxy.
 pub(super) fn client_for(url: &Url) -> Result<Client, String> {
     Client::builder()
-        .tls_backend_preconfigured(encryption::of(url.scheme())?)
+        .tls_backend_preconfigured(encryption(url.scheme())?)
         .redirect(Policy::none())
         .no_proxy()
         .pool_max_idle_per_host(0)

@@ -14,7 +14,7 @@ use speclens_schema::{
     },
 };
 
-use crate::{cause::innermost, encryption};
+use crate::{cause::innermost, http::encryption};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
@@ -102,7 +102,7 @@ impl OpikTarget {
         let base = Url::parse(&format!("{}/", text.trim_end_matches('/')))
             .map_err(|error| format!("`{text}` in OPIK_URL_OVERRIDE is not a valid address: {error}"))?;
         let mut builder = Client::builder()
-            .tls_backend_preconfigured(encryption::of(base.scheme())?)
+            .tls_backend_preconfigured(encryption(base.scheme())?)
             .redirect(Policy::none())
             .timeout(TIMEOUT);
         if base.scheme() == "http" {

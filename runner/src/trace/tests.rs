@@ -83,7 +83,7 @@ impl Exporter {
     fn of(traces: &Traces) -> Exporter {
         let address = traces.open().unwrap().unwrap();
         let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(crate::encryption::of("http").unwrap())
+            .tls_backend_preconfigured(crate::http::encryption("http").unwrap())
             .no_proxy()
             .build()
             .unwrap();

@@ -1,4 +1,6 @@
 //! Reading what can be read: a value with a mistake in one member still gives the others.
+//!
+//! Types are read from `&Value` only: code is generated for each kind of input that a type is read from.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -12,8 +14,8 @@ pub(crate) fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
     let readable = |(key, value): &(&String, &Value)| {
         let alone = Value::Object(Map::from_iter([((*key).clone(), (*value).clone())]));
         // A member is readable when nothing is wrong but that others are missing.
-        T::deserialize(alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
+        T::deserialize(&alone).err().is_none_or(|error| error.to_string().starts_with("missing field"))
     };
     let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
-    T::deserialize(Value::Object(kept)).ok()
+    T::deserialize(&Value::Object(kept)).ok()
 }

@@ -1,13 +1,9 @@
 //! A scripted gateway as it is played: its runs and steps, each with the line that it is in.
 
 use crate::{
-    analysis::Analyzer,
-    document::{Document, Encoding, Pointer},
-    files::MemoryFiles,
+    document::Pointer,
     json_schema::SpecFile,
-    problem::Severity,
-    script::Line,
-    settings::Settings,
+    script::{Line, Places, read_valid},
 };
 
 use super::{GatewayScript, Health, LogForm, Run, Score, Step, When};
@@ -46,29 +42,17 @@ pub struct RunLines {
 
 /// Reads a scripted gateway. The error names the line of the first problem, and is made to follow the name of the file.
 pub fn read(text: &str) -> Result<Lines, String> {
-    let file = SpecFile::GATEWAY;
-    let document = Document::read(text, file.scalar_rules());
-    let number = |offset: usize| crate::document::Lines::new(document.text(), Encoding::Utf8).place(offset).line + 1;
-    let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
-    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-        return Err(format!("line {}: {}", number(problem.range.start), problem.message));
-    }
-    let value = document.root().map(|root| root.to_value()).transpose();
-    let value = value.map_err(|_| "it has too many aliases".to_owned())?.unwrap_or_default();
-    let script: GatewayScript = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    let place = |at: Pointer| number(document.range_of(&at).start);
+    let (script, places): (GatewayScript, Places) = read_valid(text, SpecFile::GATEWAY)?;
     let runs = Pointer::root().key("runs");
     let run = |(index, run): (usize, Run)| {
         let at = runs.index(index);
         let Run { when, agent, steps, done } = run;
         let agent = agent.or_else(|| when.agent.clone());
-        let list = at.key("steps");
-        let step = |(index, item)| Line { number: place(list.index(index)), item };
         RunLines {
-            number: place(at),
+            number: places.line_of(&at),
             agent: agent.map_or_else(|| "main".to_owned(), |agent| agent.0),
             when,
-            steps: steps.into_iter().enumerate().map(step).collect(),
+            steps: places.numbered(&at.key("steps"), steps),
             done: done.unwrap_or(true),
         }
     };

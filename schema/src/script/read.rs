@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
+
 use crate::{
     analysis::Analyzer,
-    document::{Document, Encoding, Pointer},
+    document::{self, Document, Encoding, Pointer},
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::Severity,
@@ -37,30 +39,53 @@ pub struct Lines {
 
 /// Reads a script. The error names the line of the first problem, and is made to follow the name of the file.
 pub fn read(text: &str) -> Result<Lines, String> {
-    let file = SpecFile::SCRIPT;
-    let document = Document::read(text, file.scalar_rules());
-    let number = |offset: usize| crate::document::Lines::new(document.text(), Encoding::Utf8).place(offset).line + 1;
-    let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
-    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-        return Err(format!("line {}: {}", number(problem.range.start), problem.message));
-    }
-    let value = document.root().map(|root| root.to_value()).transpose();
-    let value = value.map_err(|_| "it has too many aliases".to_owned())?.unwrap_or_default();
-    let script: Script = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    let place = |at: Pointer| number(document.range_of(&at).start);
-    let turns = |at: Pointer, turns: Vec<Turn>| -> Vec<Line<Turn>> {
-        let line = |(index, item)| Line { number: place(at.index(index)), item };
-        turns.into_iter().enumerate().map(line).collect()
-    };
+    let (script, places): (Script, Places) = read_valid(text, SpecFile::SCRIPT)?;
     let root = Pointer::root();
     let tasks = root.key("tasks");
-    let answers = script.answers.into_iter().enumerate();
     Ok(Lines {
-        tasks: script.tasks.into_iter().map(|(id, list)| (id.clone(), turns(tasks.key(&id), list))).collect(),
-        default: script.default.map(|list| turns(root.key("default"), list)),
-        answers: answers.map(|(index, item)| Line { number: place(root.key("answers").index(index)), item }).collect(),
+        tasks: script
+            .tasks
+            .into_iter()
+            .map(|(id, list)| (id.clone(), places.numbered(&tasks.key(&id), list)))
+            .collect(),
+        default: script.default.map(|list| places.numbered(&root.key("default"), list)),
+        answers: places.numbered(&root.key("answers"), script.answers),
         usage: script.usage,
     })
+}
+
+/// The text of a file that is played, to find the lines of its parts.
+pub(crate) struct Places(Document);
+
+impl Places {
+    /// Returns the line that a part begins in; the first one is 1.
+    pub(crate) fn line_of(&self, at: &Pointer) -> usize {
+        self.line_at(self.0.range_of(at).start)
+    }
+
+    /// Adds their lines to the items of a list.
+    pub(crate) fn numbered<T>(&self, list: &Pointer, items: Vec<T>) -> Vec<Line<T>> {
+        let line = |(index, item)| Line { number: self.line_of(&list.index(index)), item };
+        items.into_iter().enumerate().map(line).collect()
+    }
+
+    fn line_at(&self, offset: usize) -> usize {
+        document::Lines::new(self.0.text(), Encoding::Utf8).place(offset).line + 1
+    }
+}
+
+/// Reads a file that is played. The error names the line of the first problem, and is made to follow the name of the file.
+pub(crate) fn read_valid<T: DeserializeOwned>(text: &str, file: SpecFile) -> Result<(T, Places), String> {
+    let document = Document::read(text, file.scalar_rules());
+    let problems = Analyzer::new(file).problems(&document, &MemoryFiles::default(), &Settings::default());
+    let value = document.root().map(|root| root.to_value()).transpose();
+    let places = Places(document);
+    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+        return Err(format!("line {}: {}", places.line_at(problem.range.start), problem.message));
+    }
+    let value = value.map_err(|_| "it has too many aliases".to_owned())?.unwrap_or_default();
+    let read = T::deserialize(&value).map_err(|error| error.to_string())?;
+    Ok((read, places))
 }
 
 #[cfg(test)]

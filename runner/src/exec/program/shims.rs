@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use speclens_schema::words::shell_word;
+
 use crate::exec::temporary::Temporary;
 
 /// The shells that are replaced, if they are installed.
@@ -65,7 +67,8 @@ fn find(name: &str, path: &str) -> Option<PathBuf> {
 
 /// Writes a replacement: within a recorded command it starts the real shell directly.
 fn write(path: &Path, recorder: &Path, real: &Path) -> io::Result<()> {
-    let (recorder, real) = (quoted(recorder), quoted(real));
+    let word = |path: &Path| shell_word(&path.to_string_lossy());
+    let (recorder, real) = (word(recorder), word(real));
     let within = super::WITHIN;
     let text = format!(
         "#!{SH}\n[ -n \"${within}\" ] && exec {real} \"$@\"\nexec {recorder} {} {real} \"$@\"\n",
@@ -80,19 +83,9 @@ fn executable(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// Returns a path quoted as one word of a shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_one_word() {
-        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
-    }
 
     #[test]
     fn only_absolute_directories_are_searched() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use speclens_schema::{
     dialect::clawspec::trigger::{agent_id, agent_of_workspace, run_of},
     evidence::{Capture, Ended, Evidence, Exit, Ran, RunError, RunErrorKind},
+    words::shell_word,
 };
 
 use super::{Act, Triggered};
@@ -63,7 +64,7 @@ fn with_error(evidence: Evidence, kind: RunErrorKind, message: String) -> Trigge
 }
 
 async fn run(act: Act<'_>, environment: &Environment, arguments: &[&str], timeout: Duration) -> Finished {
-    let words: Vec<String> = arguments.iter().map(|word| word_of_shell(word)).collect();
+    let words: Vec<String> = arguments.iter().map(|word| shell_word(word)).collect();
     let script = format!("exec openclaw {}", words.join(" "));
     if let Some(player) = act.gateway.player() {
         return played(act, player, arguments, script, timeout).await;
@@ -117,55 +118,18 @@ fn listed_agent(act: Act<'_>, listed: &Ran) -> Option<String> {
 }
 
 fn of_process(error: RunError, limit: Duration) -> RunError {
-    match error.kind {
-        RunErrorKind::TimedOut => RunError {
-            message: format!(
-                "`openclaw agent` did not end within {} s and was stopped; raise `defaults.timeout` or `--timeout`",
-                limit.as_secs_f64()
-            ),
-            ..error
-        },
-        RunErrorKind::Spawn
-        | RunErrorKind::Killed
-        | RunErrorKind::MissingVariable
-        | RunErrorKind::Workspace
-        | RunErrorKind::Setup
-        | RunErrorKind::Program
-        | RunErrorKind::Help
-        | RunErrorKind::Provider
-        | RunErrorKind::Key
-        | RunErrorKind::RateLimit
-        | RunErrorKind::Script
-        | RunErrorKind::Gateway
-        | RunErrorKind::Cancelled
-        | RunErrorKind::Unsupported
-        | RunErrorKind::Defect => error,
+    if error.kind != RunErrorKind::TimedOut {
+        return error;
     }
+    let message = format!(
+        "`openclaw agent` did not end within {} s and was stopped; raise `defaults.timeout` or `--timeout`",
+        limit.as_secs_f64()
+    );
+    RunError { message, ..error }
 }
 
 fn failure(ran: &Ran) -> Option<RunError> {
     let exit = ran.exit.filter(|exit| exit.code != Some(0))?;
     let message = format!("`openclaw agent` {}{}", exit.sentence(), end_of(ran));
     Some(RunError { kind: RunErrorKind::Gateway, message })
-}
-
-/// Returns a text as one word of a shell, quoted if necessary.
-fn word_of_shell(text: &str) -> String {
-    let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-    if is_plain { text.to_owned() } else { quoted(text) }
-}
-
-/// Returns a text in quotes.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn every_text_is_one_word_of_a_shell() {
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
-    }
 }

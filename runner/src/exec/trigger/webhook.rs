@@ -5,7 +5,6 @@ use std::time::Duration;
 use reqwest::{
     Client, Response, Url,
     header::{CONTENT_TYPE, LOCATION},
-    redirect::Policy,
 };
 use speclens_schema::{
     check::text::shortened,
@@ -14,7 +13,7 @@ use speclens_schema::{
 };
 
 use super::{Act, Triggered, deadline_note, ending, satisfied};
-use crate::{cause::innermost, encryption, gateway::Gateway, model::is_loopback, watch::Watch};
+use crate::{cause::innermost, gateway::Gateway, http, watch::Watch};
 
 /// Maximum number of characters of the gateway's own words in a message.
 const MAX_WORDS: usize = 200;
@@ -188,23 +187,8 @@ impl Sent<'_> {
 }
 
 fn client(url: &Url) -> Result<Client, String> {
-    let mut builder = Client::builder()
-        .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
-        // Redirects are not followed: the token would go to another address.
-        .redirect(Policy::none())
-        .referer(false)
-        .retry(reqwest::retry::never())
-        // A small body that unpacks to a large one is not a valid answer.
-        .no_gzip()
-        // A request that is dropped closes its connection.
-        .http1_only()
-        .pool_max_idle_per_host(0)
-        .tls_backend_preconfigured(encryption::of(url.scheme())?);
-    if url.scheme() == "http" || is_loopback(url) {
-        // A proxy could read what is not encrypted, and does not lead to this machine.
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| innermost(&error))
+    // One request is sent: its connection would stay open without a use.
+    http::with_secret(url)?.pool_max_idle_per_host(0).build().map_err(|error| innermost(&error))
 }
 
 /// Returns the text of a body, in one line.

@@ -62,7 +62,7 @@ macro_rules! assertions {
             },)+];
 
             /// Reads an assertion of this type; the members may have others beside them.
-            fn of(name: &str, members: Value) -> Result<Assertion, String> {
+            fn of(name: &str, members: &Value) -> Result<Assertion, String> {
                 match name {
                     $(<$variant as AssertionType>::NAME => {
                         $variant::deserialize(members).map(Assertion::$variant).map_err(|error| error.to_string())
@@ -145,7 +145,7 @@ impl Assertion {
     /// Reads an assertion from the mapping that is written in a contract.
     pub(crate) fn of_value(value: &Value) -> Result<Assertion, String> {
         let name = value.get("type").and_then(Value::as_str).ok_or("`type` is missing")?;
-        Assertion::of(name, value.clone())
+        Assertion::of(name, value)
     }
 }
 

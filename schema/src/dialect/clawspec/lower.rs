@@ -153,7 +153,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     let name = text("name").unwrap_or_default();
     let tags = item.get("tags").into_iter().flat_map(NodeRef::items);
     if let Some(written) = item.get("regression").filter(|written| written.shape() == Shape::Mapping) {
-        match value_of(written).and_then(|value| Regression::deserialize(value).ok()) {
+        match value_of(written).and_then(|value| Regression::deserialize(&value).ok()) {
             Some(regression) => {
                 let baselines = baselines(files);
                 let baseline = baselines.and_then(|mut all| all.baselines.remove(&name));

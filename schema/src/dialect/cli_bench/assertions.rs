@@ -12,6 +12,7 @@ mod output_contains;
 mod output_equals;
 mod ran;
 mod run_count;
+mod stream;
 mod verify;
 
 use std::sync::Arc;

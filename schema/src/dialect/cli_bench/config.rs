@@ -344,7 +344,7 @@ impl<'de> Deserialize<'de> for TaskEntry {
         match Value::deserialize(deserializer)? {
             Value::String(text) => Ok(TaskEntry::File(text)),
             value => {
-                Task::deserialize(value).map(|task| TaskEntry::Task(Box::new(task))).map_err(serde::de::Error::custom)
+                Task::deserialize(&value).map(|task| TaskEntry::Task(Box::new(task))).map_err(serde::de::Error::custom)
             }
         }
     }

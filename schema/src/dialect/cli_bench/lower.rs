@@ -232,10 +232,10 @@ fn assertion(item: &Value) -> Option<Assertion> {
     }
     let kept = item.as_object()?.iter().filter(|(name, value)| {
         let alone = Value::Object([((*name).clone(), (*value).clone())].into_iter().collect());
-        Assertion::NAMES.contains(&name.as_str()) && Assertion::deserialize(alone).is_ok()
+        Assertion::NAMES.contains(&name.as_str()) && Assertion::deserialize(&alone).is_ok()
     });
     let kept: serde_json::Map<String, Value> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-    Assertion::deserialize(Value::Object(kept)).ok()
+    Assertion::deserialize(&Value::Object(kept)).ok()
 }
 
 /// Returns the values of environment variables, as they are written.

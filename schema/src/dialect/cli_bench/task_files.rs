@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     dialect::{Dialect, ScalarRules},
     document::{Document, NodeRef},
-    files::{FileKind, Files, Lead},
+    files::{FileKind, Files, Lead, is_absolute},
     suite::CaseFile,
 };
 
@@ -125,8 +125,7 @@ pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'stati
     let path = below_root.unwrap_or(path);
     let absolute = from_root(root, path).filter(|_| below_root.is_none());
     let path = absolute.as_deref().unwrap_or(path);
-    let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
-    if path.starts_with(['/', '\\']) || drive {
+    if is_absolute(path) {
         return Err("is an absolute path of another system");
     }
     let mut steps: Vec<&str> = Vec::new();

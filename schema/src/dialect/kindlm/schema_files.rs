@@ -4,7 +4,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     check::{schema_file::UserSchema, text::shortened},
-    files::{FileKind, Files, Lead},
+    files::{self, FileKind, Files, Lead},
     spot::Spot,
 };
 
@@ -83,20 +83,10 @@ fn state(path: &str, files: &dyn Files) -> State {
 
 /// Returns the path without `.` and `..`, as text: links are not followed.
 fn normalize(path: &str) -> Result<String, Escape> {
-    let drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(1) == Some(&b':');
-    if path.starts_with(['/', '\\']) || drive {
+    if files::is_absolute(path) {
         return Err(Escape::Absolute);
     }
-    let mut steps: Vec<&str> = Vec::new();
-    for step in path.split('/') {
-        match step {
-            "" | "." => {}
-            ".." if steps.pop().is_none() => return Err(Escape::Above),
-            ".." => {}
-            step => steps.push(step),
-        }
-    }
-    Ok(steps.join("/"))
+    files::steps(path).map(|steps| steps.join("/")).ok_or(Escape::Above)
 }
 
 /// Returns what a schema file is. Many tests name the same file, so the last answers are kept.

@@ -9,7 +9,7 @@ use crate::{
     shape::{scalar, show},
     spot::Spot,
     validate::Context,
-    words::{is_negative, nearest, opposite_of, same_negation},
+    words::{is_negative, nearest, opposite_of, same_negation, shell_word},
 };
 
 use super::other_name::OtherName;
@@ -168,12 +168,6 @@ impl Denied {
             Denied::Other
         }
     }
-}
-
-/// Returns a text as one word of a shell command.
-fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "._-/…".contains(letter);
-    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Returns what an assertion with its type as a value would have after its key. `None` where that is not known.

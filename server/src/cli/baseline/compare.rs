@@ -115,7 +115,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 fn regression_of(case: &Case, loaded: &Loaded) -> Regression {
     let node = loaded.report.source.document.find(&case.at);
     let written = node.and_then(|node| node.get("regression")?.to_value().ok());
-    written.and_then(|value| Regression::deserialize(value).ok()).unwrap_or_default()
+    written.and_then(|value| Regression::deserialize(&value).ok()).unwrap_or_default()
 }
 
 impl Compared {

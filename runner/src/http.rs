@@ -1,13 +1,16 @@
-//! Encryption of all HTTP connections.
+//! HTTP connections: their encryption, and clients that send a secret.
 
 use std::sync::{Arc, OnceLock};
 
+use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
+use crate::model::is_loopback;
+
 /// Returns the encryption for addresses with this scheme, with the certificates of the system, which include those of a
 /// company.
-pub(crate) fn of(scheme: &str) -> Result<ClientConfig, String> {
+pub(crate) fn encryption(scheme: &str) -> Result<ClientConfig, String> {
     static OF_SYSTEM: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
     let builder = || {
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
@@ -26,4 +29,21 @@ pub(crate) fn of(scheme: &str) -> Result<ClientConfig, String> {
         Ok(verified.with_no_client_auth())
     };
     OF_SYSTEM.get_or_init(of_system).clone()
+}
+
+/// Returns a builder of clients that send a secret to this address, and to no other.
+pub(crate) fn with_secret(address: &Url) -> Result<ClientBuilder, String> {
+    let builder = Client::builder()
+        .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))
+        // Another address may belong to another owner, who would receive the secret.
+        .redirect(Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        // A small body that unpacks to a large one is not a valid answer.
+        .no_gzip()
+        // A request that is dropped closes its connection, so the other side stops.
+        .http1_only()
+        .tls_backend_preconfigured(encryption(address.scheme())?);
+    // A proxy could read what is not encrypted, and does not lead to this machine.
+    Ok(if address.scheme() == "http" || is_loopback(address) { builder.no_proxy() } else { builder })
 }
